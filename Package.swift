@@ -1,0 +1,101 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: strict)
+}
+
+func service(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: "Services/\(path)", swiftSettings: strict)
+}
+
+func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire"] + dependencies)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+}
+
+let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat"]
+
+let package = Package(
+    name: "skillbus",
+    products: [
+        .executable(name: "skillbus", targets: ["CLI"]),
+        .executable(name: "skillbus-router", targets: ["Router"]),
+        .executable(name: "skillbus-gateway", targets: ["Gateway"]),
+        .library(name: "SkillKit", targets: ["SkillKit"]),
+        .library(name: "SkillKitTesting", targets: ["SkillKitTesting"]),
+    ] + workers.map { .executable(name: "skillbus-worker-\($0.lowercased())", targets: ["\($0)Worker"]) },
+    targets: [
+        // C libraries. libzmq has no pkgConfig: Debian's file names a flag that SwiftPM refuses with a warning.
+        .systemLibrary(name: "CZMQ", path: "Shared/CZMQ", providers: [.apt(["libzmq3-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Shared/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Shared/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CMicroHTTPD", path: "Shared/CMicroHTTPD", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(name: "CICU", path: "Shared/CICU", pkgConfig: "icu-uc", providers: [.apt(["libicu-dev"])]),
+        .systemLibrary(name: "CGMP", path: "Shared/CGMP", providers: [.apt(["libgmp-dev", "libmpfr-dev"])]),
+        .systemLibrary(name: "CEdit", path: "Shared/CEdit", providers: [.apt(["libedit-dev"])]),
+        .systemLibrary(name: "CStemmer", path: "Shared/CStemmer", providers: [.apt(["libstemmer-dev"])]),
+        .target(name: "CLinux", path: "Shared/CLinux"),
+
+        library("Wire"),
+        library("Telemetry", ["CLinux"]),
+        library("Lifecycle", ["CLinux"]),
+        library("Text", ["CICU", "CStemmer"]),
+        library("Bus", ["Wire", "CZMQ", "CLinux"]),
+        library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
+        library("SkillKitTesting", ["SkillKit", "Wire"]),
+        library("Intent", ["Wire", "Text"]),
+        library("SessionStore", ["Wire", "CSQLite"]),
+        library("SessionClient", ["Wire", "CCurl"]),
+        library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
+        library("DocumentIndex", ["Text", "CSQLite"]),
+
+        service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
+        service(
+            "Gateway", path: "Gateway", ["Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "Lifecycle"]),
+        service(
+            "CLI", path: "CLI",
+            ["SessionClient", "Wire", "Lifecycle", "DocumentIndex", "CEdit", "CLinux"]),
+        worker("Summarize", ["Text"]),
+        worker("Keywords", ["Text"]),
+        worker("Knowledge", ["DocumentIndex", "Text"]),
+        worker("Calculator", ["CGMP", "Text"]),
+        worker("Chat", ["Text"]),
+
+        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
+        tests("WireTests", ["Wire", "TestSupport"]),
+        tests("BusTests", ["Bus", "Wire", "TestSupport"]),
+        tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Wire", "TestSupport"]),
+        tests("TextTests", ["Text", "TestSupport"]),
+        tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
+        tests("SessionStoreTests", ["SessionStore", "Wire", "TestSupport"]),
+        tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
+        tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
+        tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
+        tests("GatewayTests", ["Gateway", "Wire", "SessionStore", "HTTPServer", "TestSupport"]),
+        tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
+        tests(
+            "WorkerTests",
+            ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
+                + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]),
+        tests(
+            "PromiseTests",
+            ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
+                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Wire", "TestSupport"]),
+    ],
+    cLanguageStandard: .gnu11
+)

@@ -1,0 +1,43 @@
+#include "CLinux.h"
+
+#include <string.h>
+
+extern char **environ;
+
+int clinux_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+static int signal_descriptor = -1;
+
+static void on_signal(int number) {
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+    ssize_t ignored = write(signal_descriptor, &byte, 1);
+    (void)ignored;
+    errno = saved;
+}
+
+void clinux_signal_to(int descriptor, int number) {
+    signal_descriptor = descriptor;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+char **clinux_environment(void) { return environ; }
+
+void clinux_line_buffered_output(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
+
+int clinux_optind(void) { return optind; }
+int clinux_optopt(void) { return optopt; }
+// 0 makes glibc's getopt start anew, also in the middle of a cluster of short options.
+void clinux_reset_getopt(void) { optind = 0; opterr = 0; }
+
+void clinux_name_thread(const char *name) {
+    char kept[16];
+    strncpy(kept, name, sizeof kept - 1);
+    kept[sizeof kept - 1] = 0;
+    pthread_setname_np(pthread_self(), kept);
+}
+
+void clinux_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
+char *clinux_optarg(void) { return optarg; }

@@ -1,0 +1,45 @@
+// What the Glibc module of Swift lacks, and what cannot be called from Swift safely: nothing else is in C.
+#pragma once
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// Makes a pipe whose ends are closed on exec. Returns 0, or -1 with errno set.
+int clinux_pipe(int ends[2]);
+
+/// From now on the signal writes its number as one byte to the descriptor. One descriptor per process.
+void clinux_signal_to(int descriptor, int number);
+
+/// The process's environment, for posix_spawn.
+char **clinux_environment(void);
+
+/// Makes standard output line-buffered, so that a reader of a pipe sees each line at once.
+void clinux_line_buffered_output(void);
+
+/// The getopt state of the C library, which Swift may not touch directly.
+int clinux_optind(void);
+int clinux_optopt(void);
+void clinux_reset_getopt(void);
+
+/// The name shown for the calling thread in ps and debuggers; at most 15 bytes are kept.
+void clinux_name_thread(const char *name);
+
+/// Kills the calling process when its parent dies.
+void clinux_die_with_parent(void);
+char *clinux_optarg(void);

@@ -1,0 +1,105 @@
+internal import CLinux
+internal import Glibc
+
+/// Turns SIGTERM and SIGINT into a stream, from the moment this returns. Call it first thing in `main`.
+///
+/// It also clears the inherited signal mask, since a parent may have blocked SIGTERM, and ignores SIGPIPE, so that a
+/// peer that goes away is an error code. A handler that writes to a pipe is used because a Dispatch source misses
+/// signals that come before its registration, and `sigwait` does not work under an async main.
+public func terminationSignals() -> AsyncStream<Int32> {
+    var ends: [Int32] = [-1, -1]
+    let failure = clinux_pipe(&ends)
+    precondition(failure == 0, "pipe2: errno \(errno)")
+    clinux_signal_to(ends[1], SIGTERM)
+    clinux_signal_to(ends[1], SIGINT)
+    signal(SIGPIPE, SIG_IGN)
+    var none = sigset_t()
+    sigemptyset(&none)
+    pthread_sigmask(SIG_SETMASK, &none, nil)
+    let (stream, continuation) = AsyncStream<Int32>.makeStream(bufferingPolicy: .bufferingOldest(16))
+    startThread(named: "signals") { [readEnd = ends[0]] in
+        var number: UInt8 = 0
+        while true {
+            let count = read(readEnd, &number, 1)
+            if count == 1 {
+                continuation.yield(Int32(number))
+            } else if count == 0 || errno != EINTR {
+                return
+            }
+        }
+    }
+    return stream
+}
+
+/// Runs the closure on a new thread of its own, for calls that block: they have no place in a task.
+public func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
+    final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+    var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    let start = Unmanaged.passRetained(Start(name: name, body: body))
+    let failure = pthread_create(
+        &thread, &attributes,
+        { context in
+            guard let context else { return nil }
+            let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+            clinux_name_thread(start.name)
+            start.body()
+            return nil
+        }, start.toOpaque())
+    precondition(failure == 0, "pthread_create: error \(failure)")
+}
+
+/// Leaves the process with a code of ``ExitCode``.
+public func leave(_ code: Int32) -> Never { exit(code) }
+
+/// Exit codes of every executable.
+public enum ExitCode {
+    /// Done.
+    public static let success: Int32 = 0
+    /// The request failed or was cancelled; a service could not go on.
+    public static let failure: Int32 = 1
+    /// The command line or the configuration is wrong.
+    public static let usage: Int32 = 2
+    /// The gateway, or the router, cannot be reached.
+    public static let unreachable: Int32 = 3
+    /// `--timeout` has passed.
+    public static let timeout: Int32 = 124
+    /// Interrupted by the user.
+    public static let interrupted: Int32 = 130
+}
+
+/// Writes to standard error, whole, without buffering.
+public func printError(_ text: String) { writeAll(text + "\n", to: 2) }
+
+/// Writes to standard output, whole, without buffering.
+/// - Returns: False when the reader has gone.
+@discardableResult
+public func printOutput(_ text: String, terminator: String = "\n") -> Bool { writeAll(text + terminator, to: 1) }
+
+@discardableResult
+private func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+        var written = 0
+        while written < bytes.count {
+            let count = write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { return false }
+            written += count
+        }
+        return true
+    }
+}
+
+/// Whether the descriptor is a terminal.
+public func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }

@@ -1,0 +1,66 @@
+public import Wire
+
+/// What one execution works on.
+public struct SkillInput: Sendable {
+    /// A file that came with the request.
+    public struct Attachment: Sendable, Hashable {
+        /// File name, without folders.
+        public var name: String
+        /// Media type.
+        public var mediaType: String
+        /// Content.
+        public var data: [UInt8]
+
+        /// Makes an attachment.
+        public init(name: String, mediaType: String, data: [UInt8]) {
+            self.name = name
+            self.mediaType = mediaType
+            self.data = data
+        }
+
+        /// The content as text, if it is UTF-8 text; a byte order mark is left out.
+        public var text: String? {
+            let isText = mediaType.hasPrefix("text/") || mediaType.hasSuffix("json") || mediaType.hasSuffix("xml")
+            guard isText || mediaType == "application/octet-stream" else { return nil }
+            guard let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0) else { return nil }
+            return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+        }
+    }
+
+    /// What the user wrote, whole.
+    public var text: String
+    /// The part of `text` that is to be worked on, where the router told it from the instruction.
+    public var separatedMaterial: String?
+    /// Files that came with it.
+    public var attachments: [Attachment]
+    /// The last turns of the session, oldest first.
+    public var history: [JobInput.Turn]
+    /// Outputs of the steps that this one comes after.
+    public var previous: [JobInput.Previous]
+
+    /// Makes an input.
+    public init(
+        text: String, separatedMaterial: String? = nil, attachments: [Attachment] = [], history: [JobInput.Turn] = [],
+        previous: [JobInput.Previous] = []
+    ) {
+        self.text = text
+        self.separatedMaterial = separatedMaterial
+        self.attachments = attachments
+        self.history = history
+        self.previous = previous
+    }
+
+    /// What the skill should work on, in order of preference: outputs of the steps before, text attachments, the part
+    /// of the text that is no instruction, the whole text.
+    public var material: String {
+        if !previous.isEmpty { return previous.map(\.output.text).joined(separator: "\n\n") }
+        let texts = attachments.compactMap(\.text)
+        if !texts.isEmpty { return texts.joined(separator: "\n\n") }
+        return separatedMaterial ?? text
+    }
+
+    /// Whether the material is more than the words of the request itself.
+    public var hasSeparateMaterial: Bool {
+        !previous.isEmpty || separatedMaterial != nil || attachments.contains { $0.text != nil }
+    }
+}

@@ -1,0 +1,2 @@
+/// Runs skills as a worker process.
+public enum SkillWorker {}

@@ -1,0 +1,62 @@
+public import SkillKit
+internal import Synchronization
+public import Wire
+
+/// Runs a skill without a bus, as a test of it would.
+public struct SkillRun: Sendable {
+    /// Every event, in order, from `started` to `finished` or `failed`.
+    public let events: [SkillEvent]
+
+    /// The output, if it finished.
+    public var output: SkillOutput? {
+        if case .finished(let output)? = events.last { output } else { nil }
+    }
+
+    /// The error, if it failed.
+    public var error: SkillError? {
+        if case .failed(let error)? = events.last { error } else { nil }
+    }
+
+    /// The text that was streamed.
+    public var streamedText: String {
+        events.map { if case .textDelta(let text) = $0 { text } else { "" } }.joined()
+    }
+
+    /// Runs the skill on an input and waits for its end.
+    /// - Parameter calls: Answers the calls that the skill makes of other skills.
+    public init<S: Skill>(
+        _ skill: S, _ input: SkillInput, arguments: JSONValue = [:], timeout: Duration = .seconds(60),
+        calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput = { name, _ throws(SkillError) in
+            throw SkillError("unknown_skill", "no skill \(name) here")
+        }
+    ) async {
+        let recorder = Recorder(calls: calls)
+        recorder.report(.started(engine: skill.engine))
+        let job = Identifier(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0001)
+        let context = SkillContext(
+            session: "test", execution: Execution(job: job, generation: 1, attempt: 1),
+            idempotencyKey: job.description, deadline: .now + timeout, reporter: recorder)
+        do {
+            let output = try await skill.execute(input, try S.Arguments.decode(arguments), context)
+            recorder.report(.finished(output))
+        } catch let error as SkillError {
+            recorder.report(.failed(error))
+        } catch {
+            recorder.report(.failed(SkillError(JobError.Code.skillFailed, "\(error)")))
+        }
+        events = recorder.taken
+    }
+}
+
+private final class Recorder: SkillReporter {
+    private let events = Mutex<[SkillEvent]>([])
+    private let calls: @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput
+
+    init(calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput) { self.calls = calls }
+
+    var taken: [SkillEvent] { events.withLock { $0 } }
+    func report(_ event: SkillEvent) { events.withLock { $0.append(event) } }
+    func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput {
+        try await calls(skill, input)
+    }
+}

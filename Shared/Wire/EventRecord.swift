@@ -1,0 +1,74 @@
+/// What a job reports. An EVENT message holds one or more records, in order. docs/protocol.md, section 5.
+public enum EventKind: UInt8, Sendable, CaseIterable {
+    /// JSON `JobStarted`.
+    case started = 1
+    /// UTF-8: what the skill is thinking.
+    case thinking = 2
+    /// JSON `JobProgress`.
+    case progress = 3
+    /// UTF-8: the next piece of the answer.
+    case delta = 4
+    /// JSON `SkillOutput`: the output so far.
+    case partial = 5
+    /// JSON `JobRetrying`.
+    case retrying = 6
+    /// JSON `JobFinished`. Terminal.
+    case finished = 7
+    /// JSON `JobError`. Terminal.
+    case failed = 8
+    /// JSON `Disclosure`.
+    case disclosure = 9
+
+    /// Whether nothing may follow.
+    public var isTerminal: Bool { self == .finished || self == .failed }
+}
+
+/// Appends records to the body of an EVENT message: a length of four bytes, the kind, three zero bytes, the payload.
+public struct EventRecordWriter: Sendable {
+    /// Bytes before each payload.
+    public static let prefix = 8
+    /// What has been written.
+    public private(set) var bytes: [UInt8] = []
+    /// How many records that is.
+    public private(set) var count: UInt64 = 0
+
+    /// An empty body.
+    public init() {}
+
+    /// Appends one record.
+    public mutating func append(_ kind: EventKind, _ payload: some Collection<UInt8>) {
+        withUnsafeBytes(of: UInt32(payload.count).littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(kind.rawValue)
+        bytes.append(contentsOf: [0, 0, 0])
+        bytes.append(contentsOf: payload)
+        count += 1
+    }
+
+    /// Appends one record of text.
+    public mutating func append(_ kind: EventKind, text: String) {
+        var text = text
+        text.withUTF8 { append(kind, $0) }
+    }
+}
+
+/// Walks over the records of an EVENT body without copying them: payloads are given as ranges of the body.
+public struct EventRecordCursor: Sendable {
+    private var position = 0
+
+    /// A cursor before the first record.
+    public init() {}
+
+    /// The next record; nil after the last. Pass the same body each time.
+    /// - Throws: `WireError` for a record that runs over the end or has an unknown kind.
+    public mutating func next(in body: RawSpan) throws(WireError) -> (kind: EventKind, payload: Range<Int>)? {
+        guard position < body.byteCount else { return nil }
+        let start = position + EventRecordWriter.prefix
+        guard start <= body.byteCount else { throw .truncated(needed: start, got: body.byteCount) }
+        let length = Int(UInt32(littleEndian: body.unsafeLoadUnaligned(fromByteOffset: position, as: UInt32.self)))
+        let number = body.unsafeLoadUnaligned(fromByteOffset: position + 4, as: UInt8.self)
+        guard length <= body.byteCount - start else { throw .truncated(needed: start + length, got: body.byteCount) }
+        guard let kind = EventKind(rawValue: number) else { throw .unknownEventKind(number) }
+        position = start + length
+        return (kind, start..<position)
+    }
+}

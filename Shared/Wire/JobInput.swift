@@ -1,0 +1,128 @@
+/// What a job works on: the JSON part of the body of SUBMIT and DISPATCH.
+///
+/// Attachments are described here; their bytes are the frames that follow the body, in the same order.
+public struct JobInput: Codable, Hashable, Sendable {
+    /// An attachment's description.
+    public struct Attachment: Codable, Hashable, Sendable {
+        /// File name, without folders.
+        public var name: String
+        /// Media type.
+        public var mediaType: String
+        /// Size.
+        public var bytes: Int
+
+        /// Makes a description.
+        public init(name: String, mediaType: String, bytes: Int) {
+            self.name = name
+            self.mediaType = mediaType
+            self.bytes = bytes
+        }
+    }
+
+    /// One turn of the conversation so far.
+    public struct Turn: Codable, Hashable, Sendable {
+        /// `user` or `assistant`.
+        public var role: String
+        /// What was said.
+        public var text: String
+        /// The skills that served it, on the user's turns.
+        public var skills: [String]?
+
+        /// Makes a turn.
+        public init(role: String, text: String, skills: [String]? = nil) {
+            self.role = role
+            self.text = text
+            self.skills = skills
+        }
+    }
+
+    /// The output of an earlier step.
+    public struct Previous: Codable, Hashable, Sendable {
+        /// The step.
+        public var step: String
+        /// Its skill.
+        public var skill: String
+        /// What it made.
+        public var output: SkillOutput
+
+        /// Makes an entry.
+        public init(step: String, skill: String, output: SkillOutput) {
+            self.step = step
+            self.skill = skill
+            self.output = output
+        }
+    }
+
+    /// The session.
+    public var session: String
+    /// What the user wrote.
+    public var text: String
+    /// The part of the text that is to be worked on, where the router told it from the instruction.
+    public var material: String?
+    /// Arguments for the skill.
+    public var arguments: JSONValue?
+    /// Attachments, in the order of their frames.
+    public var attachments: [Attachment]?
+    /// The last turns, oldest first.
+    public var history: [Turn]?
+    /// Outputs of the steps that this one comes after.
+    public var previous: [Previous]?
+    /// The same on every attempt of a job.
+    public var idempotencyKey: String?
+    /// How deep the calls of skills by skills are; 0 for a step of a plan.
+    public var depth: Int?
+    /// Of a SUBMIT: whether the plan should carry scores.
+    public var explain: Bool?
+    /// Of a SUBMIT that comes again: the plan that is already stored.
+    public var plan: Plan?
+
+    /// Makes an input.
+    public init(
+        session: String, text: String, material: String? = nil, arguments: JSONValue? = nil,
+        attachments: [Attachment]? = nil, history: [Turn]? = nil, previous: [Previous]? = nil,
+        idempotencyKey: String? = nil, depth: Int? = nil, explain: Bool? = nil, plan: Plan? = nil
+    ) {
+        self.session = session
+        self.text = text
+        self.material = material
+        self.arguments = arguments
+        self.attachments = attachments
+        self.history = history
+        self.previous = previous
+        self.idempotencyKey = idempotencyKey
+        self.depth = depth
+        self.explain = explain
+        self.plan = plan
+    }
+}
+
+/// The body of SUBMIT, DISPATCH and CALL: one byte with the length of the skill's id, the id, then a `JobInput` as JSON.
+///
+/// The skill stands before the JSON so that a router can pass on a request that names its skill without reading it.
+public enum JobBody {
+    /// Writes a body. An empty skill in a SUBMIT asks the router to choose.
+    /// - Throws: `WireError` when the input cannot be encoded or the skill's id is too long.
+    public static func encode(skill: String, input: JobInput) throws(WireError) -> [UInt8] {
+        let id = Array(skill.utf8)
+        guard id.count <= 64 else { throw .tooLarge(what: "skill id", limit: 64, got: id.count) }
+        return [UInt8(id.count)] + id + (try JSONBody.encode(input))
+    }
+
+    /// The skill's id and where the JSON starts.
+    /// - Throws: `WireError` when the body is too short or the id is not UTF-8.
+    public static func split(_ body: RawSpan) throws(WireError) -> (skill: String, jsonStart: Int) {
+        guard body.byteCount > 0 else { throw .truncated(needed: 1, got: 0) }
+        let end = 1 + Int(body.unsafeLoad(fromByteOffset: 0, as: UInt8.self))
+        guard end <= body.byteCount else { throw .truncated(needed: end, got: body.byteCount) }
+        let skill = body.withUnsafeBytes { String(validating: $0[1..<end], as: UTF8.self) }
+        guard let skill else { throw .notUTF8(what: "skill id") }
+        return (skill, end)
+    }
+
+    /// Reads a whole body.
+    /// - Throws: `WireError` for anything that is not one.
+    public static func decode(_ body: [UInt8]) throws(WireError) -> (skill: String, input: JobInput) {
+        let (skill, start) = try split(body.span.bytes)
+        return (skill, try JSONBody.decode(JobInput.self, from: body[start...]))
+    }
+}

@@ -1,0 +1,233 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A process that a test started. It dies with the test, and its output is read line by line as it comes.
+///
+/// `Foundation.Process` is not used: from a task it starts children with SIGTERM blocked.
+public final class ChildProcess: Sendable {
+    public enum Stream: Sendable { case output, error }
+
+    public let id: Int32
+    private struct State {
+        var lines: [(stream: Stream, text: String)] = []
+        var openStreams = 2
+        var status: Int32?
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+    private let inputEnd: Mutex<Int32>
+
+    /// Starts `path` with the arguments. The environment is this process's with the given changes; nil removes.
+    public init(_ path: String, _ arguments: [String] = [], environment: [String: String?] = [:]) throws {
+        var input: [Int32] = [0, 0], output: [Int32] = [0, 0], error: [Int32] = [0, 0]
+        guard clinux_pipe(&input) == 0, clinux_pipe(&output) == 0, clinux_pipe(&error) == 0 else {
+            throw SpawnError(code: errno)
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input[0], 0)
+        posix_spawn_file_actions_adddup2(&actions, output[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, error[1], 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var variables = currentEnvironment()
+        for (name, value) in environment { variables[name] = value }
+        let argv = ([path] + arguments).map { strdup($0) } + [nil]
+        let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer {
+            argv.forEach { free($0) }
+            envp.forEach { free($0) }
+        }
+        var child: pid_t = 0
+        let failure = posix_spawnp(&child, path, &actions, &attributes, argv, envp)
+        close(input[0])
+        close(output[1])
+        close(error[1])
+        guard failure == 0 else {
+            close(input[1])
+            close(output[0])
+            close(error[0])
+            throw SpawnError(code: failure)
+        }
+        id = child
+        inputEnd = Mutex(input[1])
+        read(output[0], as: .output)
+        read(error[0], as: .error)
+        let pid = child
+        thread { [self] in
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+            change { $0.status = status }
+        }
+    }
+
+    /// No child outlives its test, unless it is known to be gone: then the number may be somebody else's.
+    deinit {
+        if state.withLock({ $0.status == nil }) { kill(-id, SIGKILL) }
+        let end = inputEnd.withLock { $0 }
+        if end >= 0 { close(end) }
+    }
+
+    public func send(_ signal: Int32) {
+        if state.withLock({ $0.status == nil }) { kill(id, signal) }
+    }
+
+    public func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = inputEnd.withLock { Glibc.write($0, bytes, bytes.count) }
+    }
+
+    public func closeInput() {
+        inputEnd.withLock {
+            if $0 >= 0 { close($0) }
+            $0 = -1
+        }
+    }
+
+    /// The lines so far, both streams in the order of arrival.
+    public var lines: [String] { state.withLock { $0.lines.map(\.text) } }
+    public func lines(of stream: Stream) -> [String] {
+        state.withLock { $0.lines.filter { $0.stream == stream }.map(\.text) }
+    }
+    public var output: String { lines(of: .output).joined(separator: "\n") }
+    public var errorOutput: String { lines(of: .error).joined(separator: "\n") }
+
+    /// Waits for a line; nil if the process ends without one.
+    public func line(
+        of stream: Stream? = nil, where matches: @escaping @Sendable (String) -> Bool
+    ) async -> String? {
+        await until { state in
+            if let line = state.lines.first(where: { (stream == nil || $0.stream == stream) && matches($0.text) }) {
+                return .some(line.text)
+            }
+            return state.openStreams == 0 && state.status != nil ? .some(nil) : nil
+        }
+    }
+
+    /// Waits for the end: the exit code, or minus the number of the signal that ended it.
+    @discardableResult
+    public func exitCode() async -> Int32 {
+        await until { state in
+            guard let status = state.status, state.openStreams == 0 else { return nil }
+            return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
+        }
+    }
+
+    private func until<Value>(_ check: (borrowing State) -> Value?) async -> Value {
+        while true {
+            if let value = state.withLock({ check($0) }) { return value }
+            await withCheckedContinuation { continuation in
+                // Looked at again under the lock, so that no change between the two is missed.
+                let isOver = state.withLock { state in
+                    if check(state) != nil { return true }
+                    state.waiters.append(continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    private func read(_ descriptor: Int32, as stream: Stream) {
+        thread { [self] in
+            var pending: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = Glibc.read(descriptor, &buffer, buffer.count)
+                if count < 0 && errno == EINTR { continue }
+                if count <= 0 { break }
+                pending += buffer[..<count]
+                while let end = pending.firstIndex(of: 10) {
+                    let line = String(decoding: pending[..<end], as: UTF8.self)
+                    pending.removeSubrange(...end)
+                    change { $0.lines.append((stream, line)) }
+                }
+            }
+            close(descriptor)
+            let rest = String(decoding: pending, as: UTF8.self)
+            change {
+                if !rest.isEmpty { $0.lines.append((stream, rest)) }
+                $0.openStreams -= 1
+            }
+        }
+    }
+}
+
+public struct SpawnError: Error { public let code: Int32 }
+
+/// Runs a program to its end.
+public func run(
+    _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:], input: String? = nil
+) async throws -> (code: Int32, output: String, error: String) {
+    let child = try ChildProcess(path, arguments, environment: environment)
+    if let input { child.write(input) }
+    child.closeInput()
+    let code = await child.exitCode()
+    return (code, child.output, child.errorOutput)
+}
+
+/// The folder with this run's executables: that of the test bundle itself.
+public let products: String = {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let path = String(decoding: buffer[..<max(count, 0)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)])
+}()
+
+/// The folder of the project.
+public let projectFolder: String = {
+    let file = #filePath
+    return String(file.dropLast("/Tests/Support/ChildProcess.swift".count))
+}()
+
+private func currentEnvironment() -> [String: String] {
+    var variables: [String: String] = [:]
+    var entry = clinux_environment()
+    while let pointer = entry?.pointee {
+        let text = String(cString: pointer)
+        if let equals = text.firstIndex(of: "=") {
+            variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        entry = entry?.advanced(by: 1)
+    }
+    return variables
+}
+
+private func thread(_ body: @escaping @Sendable () -> Void) {
+    final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Box(body))
+    let failure = pthread_create(
+        &thread, nil,
+        { context in
+            Unmanaged<Box>.fromOpaque(context!).takeRetainedValue().body()
+            return nil
+        }, box.toOpaque())
+    precondition(failure == 0)
+    pthread_detach(thread)
+}
