@@ -39,12 +39,23 @@ let package = Package(
         // C libraries. libzmq has no pkgConfig: Debian's file names a flag that SwiftPM refuses with a warning.
         .systemLibrary(name: "CZMQ", path: "Shared/CZMQ", providers: [.apt(["libzmq3-dev"])]),
         .systemLibrary(
-            name: "CCurl", path: "Shared/CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+            name: "CCurl",
+            path: "Shared/CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]
+        ),
         .systemLibrary(
-            name: "CSQLite", path: "Shared/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+            name: "CSQLite",
+            path: "Shared/CSQLite",
+            pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]
+        ),
         .systemLibrary(
-            name: "CMicroHTTPD", path: "Shared/CMicroHTTPD", pkgConfig: "libmicrohttpd",
-            providers: [.apt(["libmicrohttpd-dev"])]),
+            name: "CMicroHTTPD",
+            path: "Shared/CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]
+        ),
         .systemLibrary(name: "CICU", path: "Shared/CICU", pkgConfig: "icu-uc", providers: [.apt(["libicu-dev"])]),
         .systemLibrary(name: "CGMP", path: "Shared/CGMP", providers: [.apt(["libgmp-dev", "libmpfr-dev"])]),
         .systemLibrary(name: "CEdit", path: "Shared/CEdit", providers: [.apt(["libedit-dev"])]),
@@ -66,10 +77,15 @@ let package = Package(
 
         service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
         service(
-            "Gateway", path: "Gateway", ["Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "Lifecycle"]),
+            "Gateway",
+            path: "Gateway",
+            ["Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "Lifecycle"]
+        ),
         service(
-            "CLI", path: "CLI",
-            ["SessionClient", "Wire", "Lifecycle", "DocumentIndex", "CEdit", "CLinux"]),
+            "CLI",
+            path: "CLI",
+            ["SessionClient", "Wire", "Lifecycle", "DocumentIndex", "CEdit", "CLinux"]
+        ),
         worker("Summarize", ["Text"]),
         worker("Keywords", ["Text"]),
         worker("Knowledge", ["DocumentIndex", "Text"]),
@@ -91,11 +107,13 @@ let package = Package(
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
-                + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]),
+                + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]
+        ),
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
-                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Wire", "TestSupport"]),
+                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Wire", "TestSupport"]
+        ),
     ],
     cLanguageStandard: .gnu11
 )

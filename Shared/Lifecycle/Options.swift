@@ -18,16 +18,29 @@ public struct Option: Sendable {
 
     /// An option that takes a value.
     public static func value(
-        _ name: String, short: Character? = nil, _ value: String, _ help: String, environment: String? = nil,
+        _ name: String,
+        short: Character? = nil,
+        _ value: String,
+        _ help: String,
+        environment: String? = nil,
         default fallback: String? = nil
     ) -> Option {
         Option(
-            name: name, short: short, value: value, help: help, environment: environment, fallback: fallback)
+            name: name,
+            short: short,
+            value: value,
+            help: help,
+            environment: environment,
+            fallback: fallback
+        )
     }
 
     /// An option that is there or not. A variable counts as set unless it is empty, `0`, `false` or `no`.
     public static func flag(
-        _ name: String, short: Character? = nil, _ help: String, environment: String? = nil
+        _ name: String,
+        short: Character? = nil,
+        _ help: String,
+        environment: String? = nil
     ) -> Option {
         Option(name: name, short: short, value: nil, help: help, environment: environment, fallback: nil)
     }
@@ -77,7 +90,10 @@ public struct ParsedOptions: Sendable {
     private let environment: [String: String]
 
     fileprivate init(
-        operands: [String], given: [String: [String]], options: [Option], environment: [String: String]
+        operands: [String],
+        given: [String: [String]],
+        options: [Option],
+        environment: [String: String]
     ) {
         self.operands = operands
         self.given = given
@@ -113,7 +129,8 @@ public struct ParsedOptions: Sendable {
         guard let text = value(name) else { return nil }
         guard let number = Int(text), bounds.contains(number) else {
             throw UsageError(
-                "--\(name) must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound), not \"\(text)\"")
+                "--\(name) must be a whole number from \(bounds.lowerBound) to \(bounds.upperBound), not \"\(text)\""
+            )
         }
         return number
     }
@@ -138,7 +155,8 @@ extension Command {
     /// Parses words after the command's name with getopt_long of the C library.
     /// - Throws: `UsageError` naming the first option that is unknown or lacks its value.
     public func parse(
-        _ arguments: [String], environment: [String: String] = Environment.all
+        _ arguments: [String],
+        environment: [String: String] = Environment.all
     ) throws(UsageError) -> ParsedOptions {
         let options = allOptions
         var words: [UnsafeMutablePointer<CChar>?] = ([name] + arguments).map { strdup($0) }
@@ -153,8 +171,11 @@ extension Command {
         defer { names.forEach { free($0) } }
         var table = zip(options, names).enumerated().map { index, pair in
             option(
-                name: UnsafePointer(pair.1), has_arg: pair.0.value == nil ? no_argument : required_argument, flag: nil,
-                val: Int32(1000 + index))
+                name: UnsafePointer(pair.1),
+                has_arg: pair.0.value == nil ? no_argument : required_argument,
+                flag: nil,
+                val: Int32(1000 + index)
+            )
         }
         table.append(option(name: nil, has_arg: 0, flag: nil, val: 0))
 
@@ -201,7 +222,10 @@ extension Command {
             if let variable = option.environment { sources.append("$\(variable)") }
             if let fallback = option.fallback { sources.append("default \(fallback)") }
             if !sources.isEmpty { right += " (\(sources.joined(separator: ", ")))" }
-            text += left.count < 30 ? left + String(repeating: " ", count: 30 - left.count) + right : "\(left)\n" + String(repeating: " ", count: 30) + right
+            text +=
+                left.count < 30
+                ? left + String(repeating: " ", count: 30 - left.count) + right
+                : "\(left)\n" + String(repeating: " ", count: 30) + right
             text += "\n"
         }
         if !details.isEmpty { text += "\n\(details)\n" }

@@ -48,14 +48,17 @@ public func startThread(named name: String, _ body: @escaping @Sendable () -> Vo
     defer { pthread_attr_destroy(&attributes) }
     let start = Unmanaged.passRetained(Start(name: name, body: body))
     let failure = pthread_create(
-        &thread, &attributes,
+        &thread,
+        &attributes,
         { context in
             guard let context else { return nil }
             let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
             clinux_name_thread(start.name)
             start.body()
             return nil
-        }, start.toOpaque())
+        },
+        start.toOpaque()
+    )
     precondition(failure == 0, "pthread_create: error \(failure)")
 }
 

@@ -121,7 +121,8 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return nil
     }
     func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type, forKey key: Key
+        keyedBy type: Nested.Type,
+        forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
         recorder.note(key.stringValue, ["type": "object"], required: true)
         return KeyedDecodingContainer(Fields<Nested>(recorder: Recorder()))

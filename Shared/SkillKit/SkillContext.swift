@@ -16,8 +16,12 @@ public struct SkillContext: Sendable {
 
     /// Makes a context that reports to the given place.
     public init(
-        session: String, execution: Execution, idempotencyKey: String, deadline: ContinuousClock.Instant,
-        depth: Int = 0, reporter: any SkillReporter
+        session: String,
+        execution: Execution,
+        idempotencyKey: String,
+        deadline: ContinuousClock.Instant,
+        depth: Int = 0,
+        reporter: any SkillReporter
     ) {
         self.session = session
         self.execution = execution
@@ -47,7 +51,9 @@ public struct SkillContext: Sendable {
     /// with it.
     /// - Throws: `SkillError` with the code and the words of the called skill's failure.
     public func call(
-        _ skill: String, text: String, arguments: JSONValue = [:]
+        _ skill: String,
+        text: String,
+        arguments: JSONValue = [:]
     ) async throws(SkillError) -> SkillOutput {
         guard depth + 1 <= Limits.planDepth else {
             throw SkillError("too_deep", "skills call each other more than \(Limits.planDepth) levels deep")

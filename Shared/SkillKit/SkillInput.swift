@@ -40,7 +40,10 @@ public struct SkillInput: Sendable {
 
     /// Makes an input.
     public init(
-        text: String, separatedMaterial: String? = nil, attachments: [Attachment] = [], history: [JobInput.Turn] = [],
+        text: String,
+        separatedMaterial: String? = nil,
+        attachments: [Attachment] = [],
+        history: [JobInput.Turn] = [],
         previous: [JobInput.Previous] = []
     ) {
         self.text = text

@@ -25,8 +25,13 @@ public struct SkillRun: Sendable {
     /// Runs the skill on an input and waits for its end.
     /// - Parameter calls: Answers the calls that the skill makes of other skills.
     public init<S: Skill>(
-        _ skill: S, _ input: SkillInput, arguments: JSONValue = [:], timeout: Duration = .seconds(60),
-        calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput = { name, _ throws(SkillError) in
+        _ skill: S,
+        _ input: SkillInput,
+        arguments: JSONValue = [:],
+        timeout: Duration = .seconds(60),
+        calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput = {
+            name,
+            _ throws(SkillError) in
             throw SkillError("unknown_skill", "no skill \(name) here")
         }
     ) async {
@@ -34,8 +39,12 @@ public struct SkillRun: Sendable {
         recorder.report(.started(engine: skill.engine))
         let job = Identifier(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0001)
         let context = SkillContext(
-            session: "test", execution: Execution(job: job, generation: 1, attempt: 1),
-            idempotencyKey: job.description, deadline: .now + timeout, reporter: recorder)
+            session: "test",
+            execution: Execution(job: job, generation: 1, attempt: 1),
+            idempotencyKey: job.description,
+            deadline: .now + timeout,
+            reporter: recorder
+        )
         do {
             let output = try await skill.execute(input, try S.Arguments.decode(arguments), context)
             recorder.report(.finished(output))

@@ -72,8 +72,14 @@ public struct Registration: Codable, Equatable, Sendable {
 
     /// Makes a body.
     public init(
-        worker: String, instance: Identifier, host: String, pid: Int32, product: String, concurrency: Int,
-        manifests: [SkillManifest], held: [Held] = []
+        worker: String,
+        instance: Identifier,
+        host: String,
+        pid: Int32,
+        product: String,
+        concurrency: Int,
+        manifests: [SkillManifest],
+        held: [Held] = []
     ) {
         self.worker = worker
         self.instance = instance
@@ -143,7 +149,10 @@ public struct Query: Codable, Hashable, Sendable {
 
     /// Makes a body.
     public init(
-        ask: Subject, text: String? = nil, history: [JobInput.Turn]? = nil, attachments: [JobInput.Attachment]? = nil
+        ask: Subject,
+        text: String? = nil,
+        history: [JobInput.Turn]? = nil,
+        attachments: [JobInput.Attachment]? = nil
     ) {
         self.ask = ask
         self.text = text
@@ -265,9 +274,12 @@ public enum ExecutionList {
         Execution(
             job: Identifier(
                 high: UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)),
-                low: UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))),
+                low: UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
+            ),
             generation: UInt32(
-                littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 16, as: UInt32.self)),
-            attempt: UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 20, as: UInt32.self)))
+                littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 16, as: UInt32.self)
+            ),
+            attempt: UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 20, as: UInt32.self))
+        )
     }
 }

@@ -55,8 +55,13 @@ public struct Header: Equatable, Sendable {
 
     /// Makes a header; what is left out is zero.
     public init(
-        _ type: MessageType, flags: Flags = [], job: Identifier = .none, generation: UInt32 = 0, attempt: UInt32 = 0,
-        sequence: UInt64 = 0, value: UInt64 = 0
+        _ type: MessageType,
+        flags: Flags = [],
+        job: Identifier = .none,
+        generation: UInt32 = 0,
+        attempt: UInt32 = 0,
+        sequence: UInt64 = 0,
+        value: UInt64 = 0
     ) {
         self.type = type
         self.flags = flags
@@ -80,14 +85,16 @@ public struct Header: Equatable, Sendable {
         guard version == Header.version else { throw .version(theirs: version, ours: Header.version) }
         let typeNumber = bytes.unsafeLoadUnaligned(fromByteOffset: 5, as: UInt8.self)
         flags = Flags(
-            rawValue: UInt16(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 6, as: UInt16.self)))
+            rawValue: UInt16(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 6, as: UInt16.self))
+        )
         guard let type = MessageType(rawValue: typeNumber) else {
             throw .unknownType(typeNumber, mayIgnore: flags.contains(.mayIgnore))
         }
         self.type = type
         job = Identifier(
             high: UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)),
-            low: UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+            low: UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        )
         generation = UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt32.self))
         attempt = UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 28, as: UInt32.self))
         sequence = UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 32, as: UInt64.self))

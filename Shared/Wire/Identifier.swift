@@ -27,7 +27,8 @@ public struct Identifier: Hashable, Sendable {
 
     /// As ``timeOrdered(milliseconds:)``, with the randomness given.
     public static func timeOrdered(
-        milliseconds: UInt64, using generator: inout some RandomNumberGenerator
+        milliseconds: UInt64,
+        using generator: inout some RandomNumberGenerator
     ) -> Identifier {
         let random = generator.next()
         let high = milliseconds << 16 | 0x7000 | random >> 52

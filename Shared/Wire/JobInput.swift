@@ -78,9 +78,17 @@ public struct JobInput: Codable, Hashable, Sendable {
 
     /// Makes an input.
     public init(
-        session: String, text: String, material: String? = nil, arguments: JSONValue? = nil,
-        attachments: [Attachment]? = nil, history: [Turn]? = nil, previous: [Previous]? = nil,
-        idempotencyKey: String? = nil, depth: Int? = nil, explain: Bool? = nil, plan: Plan? = nil
+        session: String,
+        text: String,
+        material: String? = nil,
+        arguments: JSONValue? = nil,
+        attachments: [Attachment]? = nil,
+        history: [Turn]? = nil,
+        previous: [Previous]? = nil,
+        idempotencyKey: String? = nil,
+        depth: Int? = nil,
+        explain: Bool? = nil,
+        plan: Plan? = nil
     ) {
         self.session = session
         self.text = text

@@ -23,8 +23,16 @@ public struct SessionEvent: Codable, Hashable, Sendable {
 
     /// Makes an event.
     public init(
-        seq: UInt64?, time: String, session: String, request: String?, job: String? = nil, step: String? = nil,
-        skill: String? = nil, attempt: UInt32? = nil, type: String, data: JSONValue
+        seq: UInt64?,
+        time: String,
+        session: String,
+        request: String?,
+        job: String? = nil,
+        step: String? = nil,
+        skill: String? = nil,
+        attempt: UInt32? = nil,
+        type: String,
+        data: JSONValue
     ) {
         self.seq = seq
         self.time = time

@@ -45,10 +45,21 @@ public struct SkillManifest: Equatable, Sendable {
 
     /// Makes a manifest; what is left out has its usual value.
     public init(
-        id: String, displayName: String? = nil, description: String, version: String = "1.0.0",
-        inputTypes: [InputType] = [.text], inputSchema: JSONValue = ["type": "object"], consumes: [String] = ["text"],
-        produces: [String] = ["text"], examples: [String] = [], priority: Int = 50, concurrency: Int = 4,
-        timeout: Double = 60, cacheTTL: Double = 600, idempotent: Bool = true, sendsDataTo: [String] = []
+        id: String,
+        displayName: String? = nil,
+        description: String,
+        version: String = "1.0.0",
+        inputTypes: [InputType] = [.text],
+        inputSchema: JSONValue = ["type": "object"],
+        consumes: [String] = ["text"],
+        produces: [String] = ["text"],
+        examples: [String] = [],
+        priority: Int = 50,
+        concurrency: Int = 4,
+        timeout: Double = 60,
+        cacheTTL: Double = 600,
+        idempotent: Bool = true,
+        sendsDataTo: [String] = []
     ) {
         self.id = id
         self.displayName = displayName ?? id
@@ -80,7 +91,8 @@ extension SkillManifest: Codable {
         self.init(
             id: try fields.decode(String.self, forKey: .id),
             displayName: try fields.decodeIfPresent(String.self, forKey: .displayName),
-            description: try fields.decode(String.self, forKey: .description))
+            description: try fields.decode(String.self, forKey: .description)
+        )
         func read<Value: Decodable>(_ key: Key, into value: inout Value) throws {
             if let found = try fields.decodeIfPresent(Value.self, forKey: key) { value = found }
         }
@@ -139,25 +151,36 @@ extension SkillManifest {
         }
         let letters = id.utf8.allSatisfy { 97...122 ~= $0 || 48...57 ~= $0 || $0 == 45 }
         try check(
-            "id", !id.isEmpty && id.utf8.count <= 64 && letters && 97...122 ~= (id.utf8.first ?? 0),
-            "must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter; it is \"\(id.prefix(80))\"")
+            "id",
+            !id.isEmpty && id.utf8.count <= 64 && letters && 97...122 ~= (id.utf8.first ?? 0),
+            "must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter; it is \"\(id.prefix(80))\""
+        )
         try check(
-            "description", description.contains { !$0.isWhitespace },
-            "must say what the skill does: routing reads it")
+            "description",
+            description.contains { !$0.isWhitespace },
+            "must say what the skill does: routing reads it"
+        )
         try check(
-            "displayName", !displayName.isEmpty && displayName.utf8.count <= Limits.shortString,
-            "must have 1 to \(Limits.shortString) bytes")
+            "displayName",
+            !displayName.isEmpty && displayName.utf8.count <= Limits.shortString,
+            "must have 1 to \(Limits.shortString) bytes"
+        )
         try check("version", SemanticVersion(version) != nil, "must be like 1.2.3; it is \"\(version.prefix(80))\"")
         try check("concurrency", 1...1024 ~= concurrency, "must be between 1 and 1024; it is \(concurrency)")
         try check(
-            "timeout", timeout > 0 && timeout <= 86_400, "must be above 0 and at most 86400 seconds; it is \(timeout)")
+            "timeout",
+            timeout > 0 && timeout <= 86_400,
+            "must be above 0 and at most 86400 seconds; it is \(timeout)"
+        )
         try check("cacheTTL", cacheTTL >= 0 && cacheTTL.isFinite, "must be 0 seconds or more; it is \(cacheTTL)")
         try check("inputSchema", inputSchema.object != nil, "must be a JSON object; it is \(inputSchema.typeName)")
         try check("priority", -1000...1000 ~= priority, "must be between -1000 and 1000; it is \(priority)")
         for (field, values) in [("consumes", consumes), ("produces", produces), ("sendsDataTo", sendsDataTo)] {
             try check(
-                field, values.allSatisfy { !$0.isEmpty && $0.utf8.count <= Limits.shortString },
-                "entries must have 1 to \(Limits.shortString) bytes")
+                field,
+                values.allSatisfy { !$0.isEmpty && $0.utf8.count <= Limits.shortString },
+                "entries must have 1 to \(Limits.shortString) bytes"
+            )
         }
     }
 }

@@ -42,8 +42,14 @@ public struct OutputPart: Codable, Hashable, Sendable {
 
     /// Makes a part.
     public init(
-        kind: String, text: String? = nil, source: String? = nil, title: String? = nil, score: Double? = nil,
-        mediaType: String? = nil, data: String? = nil, values: [String: JSONValue]? = nil
+        kind: String,
+        text: String? = nil,
+        source: String? = nil,
+        title: String? = nil,
+        score: Double? = nil,
+        mediaType: String? = nil,
+        data: String? = nil,
+        values: [String: JSONValue]? = nil
     ) {
         self.kind = kind
         self.text = text
@@ -136,7 +142,11 @@ public struct JobError: Error, Codable, Hashable, Sendable {
 
     /// Makes an error.
     public init(
-        code: String, message: String, hint: String? = nil, retryable: Bool = false, retryAfter: Double? = nil
+        code: String,
+        message: String,
+        hint: String? = nil,
+        retryable: Bool = false,
+        retryAfter: Double? = nil
     ) {
         self.code = code
         self.message = message

@@ -15,7 +15,44 @@ public final class ChildProcess: Sendable {
         var status: Int32?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
-    private let state = Mutex(State())
+    /// What the reading threads share with this: they must not keep the process itself alive.
+    private final class Record: Sendable {
+        let state = Mutex(State())
+
+        func change(_ body: (inout State) -> Void) {
+            let waiters = state.withLock { state in
+                body(&state)
+                defer { state.waiters = [] }
+                return state.waiters
+            }
+            waiters.forEach { $0.resume() }
+        }
+
+        func read(_ descriptor: Int32, as stream: Stream) {
+            thread { [self] in
+                var pending: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 65_536)
+                while true {
+                    let count = Glibc.read(descriptor, &buffer, buffer.count)
+                    if count < 0 && errno == EINTR { continue }
+                    if count <= 0 { break }
+                    pending += buffer[..<count]
+                    while let end = pending.firstIndex(of: 10) {
+                        let line = String(decoding: pending[..<end], as: UTF8.self)
+                        pending.removeSubrange(...end)
+                        change { $0.lines.append((stream, line)) }
+                    }
+                }
+                close(descriptor)
+                let rest = String(decoding: pending, as: UTF8.self)
+                change {
+                    if !rest.isEmpty { $0.lines.append((stream, rest)) }
+                    $0.openStreams -= 1
+                }
+            }
+        }
+    }
+    private let record = Record()
     private let inputEnd: Mutex<Int32>
 
     /// Starts `path` with the arguments. The environment is this process's with the given changes; nil removes.
@@ -64,25 +101,25 @@ public final class ChildProcess: Sendable {
         }
         id = child
         inputEnd = Mutex(input[1])
-        read(output[0], as: .output)
-        read(error[0], as: .error)
+        record.read(output[0], as: .output)
+        record.read(error[0], as: .error)
         let pid = child
-        thread { [self] in
+        thread { [record] in
             var status: Int32 = 0
             while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-            change { $0.status = status }
+            record.change { $0.status = status }
         }
     }
 
     /// No child outlives its test, unless it is known to be gone: then the number may be somebody else's.
     deinit {
-        if state.withLock({ $0.status == nil }) { kill(-id, SIGKILL) }
+        if record.state.withLock({ $0.status == nil }) { kill(-id, SIGKILL) }
         let end = inputEnd.withLock { $0 }
         if end >= 0 { close(end) }
     }
 
     public func send(_ signal: Int32) {
-        if state.withLock({ $0.status == nil }) { kill(id, signal) }
+        if record.state.withLock({ $0.status == nil }) { kill(id, signal) }
     }
 
     public func write(_ text: String) {
@@ -98,16 +135,17 @@ public final class ChildProcess: Sendable {
     }
 
     /// The lines so far, both streams in the order of arrival.
-    public var lines: [String] { state.withLock { $0.lines.map(\.text) } }
+    public var lines: [String] { record.state.withLock { $0.lines.map(\.text) } }
     public func lines(of stream: Stream) -> [String] {
-        state.withLock { $0.lines.filter { $0.stream == stream }.map(\.text) }
+        record.state.withLock { $0.lines.filter { $0.stream == stream }.map(\.text) }
     }
     public var output: String { lines(of: .output).joined(separator: "\n") }
     public var errorOutput: String { lines(of: .error).joined(separator: "\n") }
 
     /// Waits for a line; nil if the process ends without one.
     public func line(
-        of stream: Stream? = nil, where matches: @escaping @Sendable (String) -> Bool
+        of stream: Stream? = nil,
+        where matches: @escaping @Sendable (String) -> Bool
     ) async -> String? {
         await until { state in
             if let line = state.lines.first(where: { (stream == nil || $0.stream == stream) && matches($0.text) }) {
@@ -128,48 +166,15 @@ public final class ChildProcess: Sendable {
 
     private func until<Value>(_ check: (borrowing State) -> Value?) async -> Value {
         while true {
-            if let value = state.withLock({ check($0) }) { return value }
+            if let value = record.state.withLock({ check($0) }) { return value }
             await withCheckedContinuation { continuation in
                 // Looked at again under the lock, so that no change between the two is missed.
-                let isOver = state.withLock { state in
+                let isOver = record.state.withLock { state in
                     if check(state) != nil { return true }
                     state.waiters.append(continuation)
                     return false
                 }
                 if isOver { continuation.resume() }
-            }
-        }
-    }
-
-    private func change(_ body: (inout State) -> Void) {
-        let waiters = state.withLock { state in
-            body(&state)
-            defer { state.waiters = [] }
-            return state.waiters
-        }
-        waiters.forEach { $0.resume() }
-    }
-
-    private func read(_ descriptor: Int32, as stream: Stream) {
-        thread { [self] in
-            var pending: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while true {
-                let count = Glibc.read(descriptor, &buffer, buffer.count)
-                if count < 0 && errno == EINTR { continue }
-                if count <= 0 { break }
-                pending += buffer[..<count]
-                while let end = pending.firstIndex(of: 10) {
-                    let line = String(decoding: pending[..<end], as: UTF8.self)
-                    pending.removeSubrange(...end)
-                    change { $0.lines.append((stream, line)) }
-                }
-            }
-            close(descriptor)
-            let rest = String(decoding: pending, as: UTF8.self)
-            change {
-                if !rest.isEmpty { $0.lines.append((stream, rest)) }
-                $0.openStreams -= 1
             }
         }
     }
@@ -179,7 +184,10 @@ public struct SpawnError: Error { public let code: Int32 }
 
 /// Runs a program to its end.
 public func run(
-    _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:], input: String? = nil
+    _ path: String,
+    _ arguments: [String] = [],
+    environment: [String: String?] = [:],
+    input: String? = nil
 ) async throws -> (code: Int32, output: String, error: String) {
     let child = try ChildProcess(path, arguments, environment: environment)
     if let input { child.write(input) }
@@ -223,11 +231,14 @@ private func thread(_ body: @escaping @Sendable () -> Void) {
     var thread = pthread_t()
     let box = Unmanaged.passRetained(Box(body))
     let failure = pthread_create(
-        &thread, nil,
+        &thread,
+        nil,
         { context in
             Unmanaged<Box>.fromOpaque(context!).takeRetainedValue().body()
             return nil
-        }, box.toOpaque())
+        },
+        box.toOpaque()
+    )
     precondition(failure == 0)
     pthread_detach(thread)
 }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A folder that is removed with everything in it when the test ends.
@@ -22,13 +23,14 @@ public final class TemporaryFolder: Sendable {
 }
 
 private func removeTree(_ path: String) {
-    _ = nftw(path, { path, _, _, _ in remove(path!) }, 16, FTW_DEPTH | FTW_PHYS)
+    _ = nftw(path, { path, _, _, _ in remove(path!) }, 16, Int32(FTW_DEPTH | FTW_PHYS))
 }
 
 /// Looks again and again, a hundred times a second, until the condition holds or the time is up. For conditions of
 /// other processes that give no sign; where something can be awaited, await it.
 public func eventually(
-    within limit: Duration = .seconds(20), _ condition: () async throws -> Bool
+    within limit: Duration = .seconds(20),
+    _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end {
