@@ -73,7 +73,7 @@ let package = Package(
         library("SessionStore", ["Wire", "CSQLite"]),
         library("SessionClient", ["Wire", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
-        library("DocumentIndex", ["Text", "CSQLite"]),
+        library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 
         service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
         service(
