@@ -111,9 +111,11 @@ static void acknowledge(void *back_socket, const char *entries, size_t count) {
 }
 
 static void answer(void *front_socket, zmq_msg_t *identity, uint64_t sequence) {
-    char body[4096];
-    size_t n = (size_t)snprintf(body, sizeof body, "{\"skills\":[{\"workers\":[");
-    for (int k = 0; k < peer_count; k++) n += (size_t)snprintf(body + n, sizeof body - n, "%s{\"pid\":0}", k ? "," : "");
+    static const char worker[] = "{\"id\":\"bench\",\"host\":\"localhost\",\"pid\":0,\"credit\":1,\"busy\":0}";
+    char body[PEERS * (sizeof worker + 1) + 128];
+    size_t n = (size_t)snprintf(body, sizeof body, "{\"skills\":[{\"id\":\"bench\",\"description\":\"\",\"workers\":[");
+    for (int k = 0; k < peer_count; k++)
+        n += (size_t)snprintf(body + n, sizeof body - n, "%s%s", k ? "," : "", worker);
     n += (size_t)snprintf(body + n, sizeof body - n, "]}]}");
     header h = make_header(ANSWER);
     h.sequence = sequence;
