@@ -88,6 +88,10 @@ static void from_worker(void *front_socket, void *back_socket, zmq_msg_t *gatewa
                 new->acknowledged = malloc(JOBS * ACK_ENTRY);
                 greet(back_socket, new->identity, new->size);
             }
+            if (h && h->type == NACK) {
+                fprintf(stderr, "floor: refused: %.*s\n", (int)(zmq_msg_size(&frame) - sizeof *h), (char *)(h + 1));
+                exit(3);
+            }
             drop_rest(back_socket, &frame);
         }
         zmq_msg_close(&identity);
@@ -292,14 +296,19 @@ static void wait_for_workers(void *socket) {
     }
 }
 
+// A skill's id with its length before it, then fields: number, length, content. 1 is the session, 2 the text.
 static char *request_body(size_t *size) {
-    char head[128], id[37];
-    int n = snprintf(head, sizeof head, "%cbench{\"session\":\"%s\",\"text\":\"", 5, new_identifier(id));
-    *size = payload > (size_t)n + 2 ? payload : (size_t)n + 2;
+    char session[37];
+    size_t head = 6 + 5 + 36 + 5;
+    *size = payload > head ? payload : head;
     char *body = malloc(*size);
-    memcpy(body, head, (size_t)n);
-    memset(body + n, 'p', *size - (size_t)n - 2);
-    memcpy(body + *size - 2, "\"}", 2);
+    uint32_t lengths[2] = {36, (uint32_t)(*size - head)};
+    memcpy(body, "\5bench\1", 7);
+    memcpy(body + 7, &lengths[0], 4);
+    memcpy(body + 11, new_identifier(session), 36);
+    body[47] = 2;
+    memcpy(body + 48, &lengths[1], 4);
+    memset(body + head, 'p', lengths[1]);
     return body;
 }
 
