@@ -24,6 +24,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
 }
 
+func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: "Bench\(name)",
+        dependencies: dependencies,
+        path: "Tests/Bench/\(name)",
+        swiftSettings: strict
+    )
+}
+
 let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat"]
 
 let package = Package(
@@ -109,6 +118,9 @@ let package = Package(
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
                 + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]
         ),
+        bench("Codec", ["Wire"]),
+        bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
+        bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]

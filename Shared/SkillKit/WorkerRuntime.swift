@@ -35,6 +35,8 @@ final class WorkerRuntime: BusClientUser {
         var nextCall: UInt64 = 1
         var isDraining = false
         var drainLimit: UInt64 = .max
+        /// When the executions must be looked through for deadlines; until then no turn spends time on that.
+        var nextDeadline: UInt64 = .max
         var hasEnded = false
     }
 
@@ -191,6 +193,7 @@ final class WorkerRuntime: BusClientUser {
             )
             state.executions[execution.job] = started
             state.slotsInUse += 1
+            state.nextDeadline = min(state.nextDeadline, now + limit)
             return .start(started)
         }
         switch decision {
@@ -267,17 +270,20 @@ final class WorkerRuntime: BusClientUser {
                     }
                 }
             }
-            for execution in state.executions.values {
-                guard let deadline = execution.deadline, !execution.hasEnded else { continue }
-                if now >= deadline + WorkerRuntime.stopGrace {
-                    abandoned.append(execution)
-                } else if now >= deadline {
-                    overdue.append(execution)
-                    next = min(next, deadline + WorkerRuntime.stopGrace)
-                } else {
-                    next = min(next, deadline)
+            if now >= state.nextDeadline {
+                state.nextDeadline = .max
+                for execution in state.executions.values {
+                    guard let deadline = execution.deadline, !execution.hasEnded else { continue }
+                    let end = deadline + WorkerRuntime.stopGrace
+                    if now >= end {
+                        abandoned.append(execution)
+                    } else {
+                        if now >= deadline { overdue.append(execution) }
+                        state.nextDeadline = min(state.nextDeadline, now >= deadline ? end : deadline)
+                    }
                 }
             }
+            next = min(next, state.nextDeadline)
             if state.isDraining, !state.hasEnded {
                 next = min(next, now + 50)
                 let isDone = state.executions.isEmpty && state.slotsInUse == 0
@@ -349,22 +355,22 @@ final class WorkerRuntime: BusClientUser {
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
+                freeSlot()
                 if let reason = execution.stopReason {
                     fail(execution, reason)
                 } else {
                     finish(execution, output)
                 }
             } catch {
+                freeSlot()
                 fail(execution, execution.stopReason ?? JobError(error))
             }
-            executionEnded()
         }
         execution.run(task)
     }
 
-    private func executionEnded() {
-        state.withLock { state in state.slotsInUse -= 1 }
-    }
+    /// Before the terminal record is made: the router may send the next job as soon as it has seen that.
+    private func freeSlot() { state.withLock { $0.slotsInUse -= 1 } }
 
     private func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
         if !execution.hasStreamedText, !output.text.isEmpty {
