@@ -149,6 +149,8 @@ extension GatewayClient {
     /// - Parameters:
     ///   - limit: how many at most.
     ///   - after: only jobs after this number, as an earlier answer gave it as `next`.
+    /// - Returns: one page.
+    /// - Throws: `ClientError`.
     public func jobs(limit: Int, after: Int64? = nil) async throws(ClientError) -> JobLog {
         let path = "/v1/jobs?limit=\(limit)" + (after.map { "&after=\($0)" } ?? "")
         return try decode(JobLog.self, from: try await call("GET", path))
@@ -162,6 +164,7 @@ extension GatewayClient {
     ///   - session: the session.
     ///   - after: the last event that is known already; nil starts with the first.
     ///   - patience: how long to try without a connection; nil for ever.
+    /// - Returns: the stream; each iteration over it is a connection of its own.
     public func events(
         of session: String,
         after: UInt64? = nil,

@@ -27,7 +27,10 @@ public struct GatewayClient: Sendable {
     }
 
     /// A client of the gateway that `SKILLBUS_URL` names, with the token of `SKILLBUS_TOKEN`.
-    /// - Parameter override: an address that counts more than the variable.
+    /// - Parameters:
+    ///   - override: an address that counts more than the variable.
+    ///   - variables: the environment.
+    /// - Returns: the client.
     /// - Throws: `ClientError.invalidURL`.
     public static func fromEnvironment(
         url override: String? = nil,
