@@ -114,7 +114,7 @@ public struct RequestView: Equatable, Sendable, Identifiable {
     /// The steps that no other step needs: their outputs are the request's.
     public var lastSteps: [StepView] {
         let needed = Set(steps.flatMap(\.after))
-        return steps.filter { $0.isPlanned && !needed.contains($0.id) }
+        return steps.filter { ($0.isPlanned || mode == nil) && !needed.contains($0.id) }
     }
 
     mutating func apply(_ event: SessionEvent) {
