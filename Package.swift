@@ -80,7 +80,7 @@ let package = Package(
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "CSQLite"]),
-        library("SessionClient", ["Wire", "CCurl"]),
+        library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
         library("DocumentIndex", ["Text", "CSQLite"]),
 
