@@ -74,7 +74,7 @@ bench: build ## compare with the C floor of the same topology; ARGS=--json for p
 .PHONY: hooks
 hooks: ## check each commit before it is made (git hooks by pre-commit)
 	@command -v pre-commit >/dev/null || { echo "pre-commit is missing: pip install pre-commit" >&2; exit 1; }
-	pre-commit install
+	pre-commit install --hook-type pre-commit --hook-type pre-push
 
 .PHONY: setup
 setup: ## install what is missing, for building and for testing
