@@ -2,8 +2,9 @@
 public enum Limits {
     /// A body above this rides in a frame of its own, so that it is never copied: one frame is cheaper below.
     public static let inlineBody = 64 * 1024
-    /// One frame. libzmq drops the connection above it, so senders check first.
-    public static let frame = 8 * 1024 * 1024
+    /// One frame. libzmq drops the connection above it, so senders check first. Room for one attachment of the largest
+    /// size in a frame.
+    public static let frame = 32 * 1024 * 1024
     /// Frames of one message: header, body and attachments.
     public static let frames = 32
     /// All frames of one message together.
