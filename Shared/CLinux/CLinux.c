@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <ftw.h>
 #include <string.h>
 
 extern char **environ;
@@ -41,3 +43,12 @@ void clinux_name_thread(const char *name) {
 
 void clinux_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 char *clinux_optarg(void) { return optarg; }
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *position) {
+    (void)status;
+    (void)kind;
+    (void)position;
+    return remove(path);
+}
+
+int clinux_remove_tree(const char *path) { return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
