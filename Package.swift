@@ -17,7 +17,7 @@ func service(_ name: String, path: String, _ dependencies: [Target.Dependency]) 
 }
 
 func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire"] + dependencies)
+    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire", "Lifecycle"] + dependencies)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
