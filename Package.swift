@@ -79,7 +79,7 @@ let package = Package(
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Intent", ["Wire", "Text"]),
-        library("SessionStore", ["Wire", "CSQLite"]),
+        library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
         library("DocumentIndex", ["Text", "CSQLite"]),
@@ -107,11 +107,14 @@ let package = Package(
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
-        tests("SessionStoreTests", ["SessionStore", "Wire", "TestSupport"]),
+        tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
         tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
         tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
-        tests("GatewayTests", ["Gateway", "Wire", "SessionStore", "HTTPServer", "TestSupport"]),
+        tests(
+            "GatewayTests",
+            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "TestSupport"]
+        ),
         tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
         tests(
             "WorkerTests",
