@@ -39,7 +39,8 @@ enum PDFText {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let words = ["pdftotext", "-q", "-enc", "UTF-8", "-nopgbrk", path, "-"].map { strdup($0) }
+        let arguments: [String] = ["pdftotext", "-q", "-enc", "UTF-8", "-nopgbrk", path, "-"]
+        let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
         defer { words.forEach { free($0) } }
         var process: Int32 = 0
         let failure = posix_spawnp(&process, "pdftotext", &actions, &attributes, words + [nil], clinux_environment())
