@@ -146,9 +146,6 @@ struct Arithmetic {
         case .degrees: return try divide(try multiply(value, .real(constant(.pi))), .exact(Rational(180)))
         case .factorial: return try factorial(value, double: false)
         case .doubleFactorial: return try factorial(value, double: true)
-        case .discount:
-            guard let exact = value.exact else { throw undefined(.wholeNotNegative) }
-            return .exact(exact.isLess(than: Rational(10)) ? exact / Rational(10) : exact / Rational(100))
         }
     }
 

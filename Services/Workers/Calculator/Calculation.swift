@@ -60,12 +60,13 @@ struct Calculation {
         let program = try Program(items)
         var (number, notes) = try Rounder(program, conversion, end).text(rounding)
         let spelled = Program.spelled(items)
-        let source = tokens.map { $0.number?.plain ?? $0.text }.joined()
         var result = Calculation(number: number.decimal, unit: conversion?.to.symbol, rounding: rounding)
         if let conversion {
             result.understood = "\(spelled) \(conversion.from.symbol)"
-        } else if items.count > 1, !isSame(spelled, source) {
-            result.understood = spelled.utf8.count <= 200 ? spelled : nil
+        } else if items.count > 1, spelled.utf8.count <= 200,
+            !isSame(spelled, tokens.map { $0.number?.plain ?? $0.text }.joined())
+        {
+            result.understood = spelled
         }
         if case .exact(let value) = number.value, !number.decimal.isExact, value.bits < 128 { result.fraction = value.plain }
         if result.fraction?.contains("/") == false { result.fraction = nil }

@@ -100,6 +100,12 @@ struct Calculator: Skill {
 }
 
 extension Calculation {
+    /// Whether the last digits asked for are there: sin(30°) is 0.5, which nobody needs to be told is rounded.
+    private var isRoundedOff: Bool {
+        guard case .significant(let count, _) = rounding else { return true }
+        return number.text.filter(\.isNumber).drop { $0 == "0" }.count + 4 > count
+    }
+
     /// The answer for people and programs: the number comes first, then what there is to say about it.
     func output(_ isChinese: Bool) -> SkillOutput {
         let amount = unit.map { "\(number.text) \($0)" } ?? number.text
@@ -112,7 +118,7 @@ extension Calculation {
                 lines.append(number.text.utf8.count <= 80 ? "\(understood) \(sign) \(amount)" : understood)
             }
         }
-        if !number.isExact {
+        if !number.isExact, isRoundedOff {
             let digits = rounding.digits
             let fraction = fraction.map { isChinese ? "，精确值为 \($0)" : "; exactly \($0)" } ?? ""
             switch rounding {

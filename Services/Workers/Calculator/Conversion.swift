@@ -10,16 +10,27 @@ struct Conversion {
         "合多少", "有多少", "为多少", "是几", "等于几", "等于", "是", "合", "到",
     ].map { Vocabulary.pieces($0) }
 
+    private static let explicit = ["to", "into", "换算成", "换算为", "转换成", "转换为"].map { Vocabulary.pieces($0) }
+
     /// Reads such a question; nil if the text is none.
     static func read(_ tokens: [Token]) throws(ExpressionError) -> Conversion? {
         var tokens = tokens
         while let last = tokens.last, isEnding(last) { tokens.removeLast() }
         if let conversion = howMany(tokens) { return conversion }
         var failure: ExpressionError?
-        for index in tokens.indices.dropFirst() {
+        guard tokens.contains(where: \.isWord) else { return nil }
+        for index in tokens.indices.dropFirst() where tokens[index].isWord || tokens[index].isSign("=") {
             for words in connectors where matches(tokens, index, words) {
                 let target = tokens[(index + words.count)...]
-                guard let to = Units.parse(target) else { continue }
+                guard let to = Units.parse(target) else {
+                    // 10 miles to zorks
+                    let isNamed = explicit.contains(words) && !target.isEmpty && target.count <= 3 && target.allSatisfy(\.isWord)
+                    if isNamed, let name = target.first, quantity(tokens[..<index]) != nil, !tokens[..<index].isEmpty {
+                        let unit = target.map(\.original).joined(separator: name.isHan ? "" : " ")
+                        failure = failure ?? ExpressionError(.unknownUnit(unit), at: name.position)
+                    }
+                    continue
+                }
                 guard let (amount, from) = quantity(tokens[..<index]) else { continue }
                 if from.dimension == to.dimension { return Conversion(amount: amount, from: from, to: to) }
                 failure = failure ?? ExpressionError(.unitsDiffer(from.symbol, to.symbol))

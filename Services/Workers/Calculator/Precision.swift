@@ -27,7 +27,7 @@ enum Precision {
     /// The rounding asked for in the words, if any; the words are removed from the tokens.
     static func take(from tokens: inout [Token]) throws(ExpressionError) -> Rounding? {
         if let rounding = takeWhole(&tokens) ?? takeStep(&tokens) { return rounding }
-        for index in tokens.indices.dropFirst() {
+        for index in tokens.indices.dropFirst() where tokens[index].isWord {
             guard let value = tokens[index - 1].number else { continue }
             for (words, unit) in units where matches(tokens, index, words) {
                 guard let count = value.int, count >= 0 else { continue }
@@ -51,6 +51,7 @@ enum Precision {
 
     /// "to the nearest whole number", 取整数
     private static func takeWhole(_ tokens: inout [Token]) -> Rounding? {
+        guard tokens.contains(where: \.isWord) else { return nil }
         let phrases = [
             "rounded to the nearest whole number", "to the nearest whole number", "rounded to the nearest integer",
             "to the nearest integer", "精确到整数", "保留整数", "精确到个位", "四舍五入到整数",
@@ -66,6 +67,7 @@ enum Precision {
 
     /// 精确到0.01
     private static func takeStep(_ tokens: inout [Token]) -> Rounding? {
+        guard tokens.contains(where: \.isWord) else { return nil }
         for words in ["精确到", "accurate to", "to the nearest"].map({ Vocabulary.pieces($0) }) {
             for start in tokens.indices where matches(tokens, start, words) {
                 let place = start + words.count

@@ -198,7 +198,7 @@ extension Program {
                     text += "^"
                     wantsOperand = true
                 } else {
-                    text += " \(operation == .sumTo ? "…" : operation.sign) "
+                    text += " \(operation.sign) "
                     wantsOperand = true
                 }
             case .meaning(.negative): text += "−"
