@@ -17,11 +17,20 @@ func service(_ name: String, path: String, _ dependencies: [Target.Dependency]) 
 }
 
 func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire"] + dependencies)
+    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire", "Lifecycle"] + dependencies)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+}
+
+func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: "Bench\(name)",
+        dependencies: dependencies,
+        path: "Tests/Bench/\(name)",
+        swiftSettings: strict
+    )
 }
 
 let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat"]
@@ -71,7 +80,7 @@ let package = Package(
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
-        library("SessionClient", ["Wire", "CCurl"]),
+        library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
         library("DocumentIndex", ["Text", "CSQLite"]),
 
@@ -112,6 +121,9 @@ let package = Package(
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
                 + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]
         ),
+        bench("Codec", ["Wire"]),
+        bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
+        bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
