@@ -19,6 +19,9 @@ enum Occurrence: Equatable, Sendable {
         /// JSON of what is disclosed.
         case disclosure([UInt8])
 
+        /// Whether it says nothing; it has its number all the same.
+        var isEmpty: Bool { self == .delta("") || self == .thinking("") }
+
         /// Whether the job is over with it.
         var isTerminal: Bool {
             switch self {

@@ -457,8 +457,12 @@ final class OpenRequests: Sendable {
                 let left = open.acknowledgements
                 return (left.isEmpty ? [] : [.acknowledge(left)]) + remove(request, open.session, in: &state, now: now)
             }
-            let actions = flush(&open)
             state.open[request] = open
+            var actions: [Action] = []
+            for execution in outcome.denied {
+                actions += apply(to: request, in: &state, now: now) { $0.startDenied(execution) }
+            }
+            actions += apply(to: request, in: &state, now: now) { _ in RequestProgress.Effects() }
             return actions + dispatchable(request, in: &state)
         }
         if outcome.stored > 0 { followers.wake(batch.session) }

@@ -147,7 +147,7 @@ struct RequestProgress {
             }
             job.count += 1
             // One that talks without end is not stored without end; its terminal report is.
-            guard job.count <= Limits.eventsPerJob || report.isTerminal else { continue }
+            guard job.count <= Limits.eventsPerJob || report.isTerminal, !report.isEmpty else { continue }
             if job.skill.isEmpty, case .started(let started) = report { job.skill = started.skill ?? "" }
             effects.occurrences.add(.job(execution, skill: job.skill, sequence: sequence, report))
             if let outcome {
@@ -169,6 +169,35 @@ struct RequestProgress {
         if let known, known.outcome != nil || execution.isOlder(than: known.execution) { return nil }
         let skill = known?.skill ?? skill(of: number) ?? ""
         return Effects(occurrences: [.grant(execution, skill: skill)])
+    }
+
+    /// The store knows of an earlier start of a job that must not run twice: it may have run, and does not run again.
+    /// What comes after it cannot run either.
+    mutating func startDenied(_ execution: Execution) -> Effects {
+        guard !isOver, jobs[execution.job.step]?.outcome == nil else { return Effects() }
+        var effects = Effects()
+        fail(execution, .outcomeUnknown, &effects)
+        for step in plan?.steps ?? [] where step.after.contains(where: { isFailed($0) }) {
+            guard let number = step.number, jobs[number]?.outcome == nil else { continue }
+            let waiting = Execution(job: request.job(step: number), generation: execution.generation, attempt: 0)
+            fail(waiting, .dependencyFailed, &effects)
+        }
+        effects.occurrences += ending().occurrences
+        return effects
+    }
+
+    private mutating func fail(_ execution: Execution, _ error: JobError, _ effects: inout Effects) {
+        let number = execution.job.step
+        var job = jobs[number] ?? Job(execution: execution, skill: skill(of: number) ?? "")
+        job.execution = execution
+        job.outcome = .failed(error)
+        jobs[number] = job
+        effects.occurrences.append(.job(execution, skill: job.skill, sequence: 0, .failed(error)))
+    }
+
+    private func isFailed(_ step: String) -> Bool {
+        guard let number = UInt16(step.dropFirst()), case .failed = jobs[number]?.outcome else { return false }
+        return true
     }
 
     /// Somebody wants it to end.
@@ -218,4 +247,16 @@ extension Plan {
     func skill(of number: UInt16) -> String? {
         number >= 1 && Int(number) <= steps.count ? steps[Int(number) - 1].skill : nil
     }
+}
+
+extension JobError {
+    fileprivate static let outcomeUnknown = JobError(
+        code: Code.outcomeUnknown,
+        message: "The step was started before, and how that went is not known.",
+        hint: "It must not run twice. Look whether it has taken effect, then ask anew if it has not."
+    )
+    fileprivate static let dependencyFailed = JobError(
+        code: Code.dependencyFailed,
+        message: "A step that this one needs did not finish."
+    )
 }
