@@ -72,7 +72,7 @@ let package = Package(
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "CSQLite"]),
         library("SessionClient", ["Wire", "CCurl"]),
-        library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
+        library("HTTPServer", ["Lifecycle", "CMicroHTTPD", "CLinux"]),
         library("DocumentIndex", ["Text", "CSQLite"]),
 
         service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
