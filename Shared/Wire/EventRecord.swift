@@ -32,16 +32,40 @@ public struct EventRecordWriter: Sendable {
     /// How many records that is.
     public private(set) var count: UInt64 = 0
 
+    private var lastStart = 0
+    private var lastKind: EventKind?
+
     /// An empty body.
     public init() {}
 
     /// Appends one record.
     public mutating func append(_ kind: EventKind, _ payload: some Collection<UInt8>) {
+        lastStart = bytes.count
+        lastKind = kind
         withUnsafeBytes(of: UInt32(payload.count).littleEndian) { bytes.append(contentsOf: $0) }
         bytes.append(kind.rawValue)
         bytes.append(contentsOf: [0, 0, 0])
         bytes.append(contentsOf: payload)
         count += 1
+    }
+
+    /// Lengthens the last record.
+    /// - Precondition: There is one, `lastStart` is where ``append(_:_:)`` began it.
+    private mutating func extendLast(_ payload: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: payload)
+        let length = UInt32(bytes.count - lastStart - EventRecordWriter.prefix)
+        withUnsafeBytes(of: length.littleEndian) { bytes.replaceSubrange(lastStart..<lastStart + 4, with: $0) }
+    }
+
+    /// Appends text to the last record if that is text of the same kind, else as a new record: nothing is lost, and a
+    /// skill that streams single letters costs no more than one that streams lines.
+    public mutating func appendMerging(_ kind: EventKind, text: String) {
+        var text = text
+        if lastKind == kind {
+            text.withUTF8 { extendLast($0) }
+        } else {
+            text.withUTF8 { append(kind, $0) }
+        }
     }
 
     /// Appends one record of text.

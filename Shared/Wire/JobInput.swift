@@ -1,4 +1,4 @@
-/// What a job works on: the JSON part of the body of SUBMIT and DISPATCH.
+/// What a job works on: the body of SUBMIT, DISPATCH and CALL, written by ``JobBody``.
 ///
 /// Attachments are described here; their bytes are the frames that follow the body, in the same order.
 public struct JobInput: Codable, Hashable, Sendable {
@@ -101,36 +101,5 @@ public struct JobInput: Codable, Hashable, Sendable {
         self.depth = depth
         self.explain = explain
         self.plan = plan
-    }
-}
-
-/// The body of SUBMIT, DISPATCH and CALL: one byte with the length of the skill's id, the id, then a `JobInput` as JSON.
-///
-/// The skill stands before the JSON so that a router can pass on a request that names its skill without reading it.
-public enum JobBody {
-    /// Writes a body. An empty skill in a SUBMIT asks the router to choose.
-    /// - Throws: `WireError` when the input cannot be encoded or the skill's id is too long.
-    public static func encode(skill: String, input: JobInput) throws(WireError) -> [UInt8] {
-        let id = Array(skill.utf8)
-        guard id.count <= 64 else { throw .tooLarge(what: "skill id", limit: 64, got: id.count) }
-        return [UInt8(id.count)] + id + (try JSONBody.encode(input))
-    }
-
-    /// The skill's id and where the JSON starts.
-    /// - Throws: `WireError` when the body is too short or the id is not UTF-8.
-    public static func split(_ body: RawSpan) throws(WireError) -> (skill: String, jsonStart: Int) {
-        guard body.byteCount > 0 else { throw .truncated(needed: 1, got: 0) }
-        let end = 1 + Int(body.unsafeLoad(fromByteOffset: 0, as: UInt8.self))
-        guard end <= body.byteCount else { throw .truncated(needed: end, got: body.byteCount) }
-        let skill = body.withUnsafeBytes { String(validating: $0[1..<end], as: UTF8.self) }
-        guard let skill else { throw .notUTF8(what: "skill id") }
-        return (skill, end)
-    }
-
-    /// Reads a whole body.
-    /// - Throws: `WireError` for anything that is not one.
-    public static func decode(_ body: [UInt8]) throws(WireError) -> (skill: String, input: JobInput) {
-        let (skill, start) = try split(body.span.bytes)
-        return (skill, try JSONBody.decode(JobInput.self, from: body[start...]))
     }
 }

@@ -1,0 +1,6 @@
+internal import Telemetry
+
+@main
+enum Gateway {
+    static func main() {}
+}

@@ -1,0 +1,93 @@
+internal import Wire
+
+/// Why the gateway does not do what it was asked: a stable code for programs, words for people.
+enum GatewayError: Error, Equatable, Sendable {
+    /// No such session, or not this user's.
+    case sessionNotFound(String)
+    /// No such request in the session.
+    case requestNotFound(String)
+    /// Something is over its limit: what, the limit, and what came, in bytes.
+    case tooLarge(what: String, limit: Int, got: Int)
+    /// A field of the request is wrong.
+    case invalid(field: String, reason: String)
+    /// Another request of the session runs, and this one was not to wait.
+    case busy(running: Int)
+    /// The idempotency key belongs to a request with other content.
+    case idempotencyMismatch(key: String)
+    /// The store takes no writes, or cannot be read.
+    case storeUnavailable(reason: String)
+    /// No router is connected, or it did not answer.
+    case noRouter
+    /// The process is shutting down.
+    case draining
+    /// So many open requests are the limit, of a session or of a user.
+    case tooManyRequests(limit: Int, of: String)
+    /// What the router answered instead.
+    case refused(JobError)
+}
+
+extension GatewayError {
+    /// Stable, for programs.
+    var code: String {
+        switch self {
+        case .sessionNotFound: "session_not_found"
+        case .requestNotFound: "request_not_found"
+        case .tooLarge: "too_large"
+        case .invalid: "invalid"
+        case .busy: "busy"
+        case .idempotencyMismatch: "idempotency_mismatch"
+        case .storeUnavailable: "store_unavailable"
+        case .noRouter: JobError.Code.noRouter
+        case .draining: JobError.Code.draining
+        case .tooManyRequests: "too_many_requests"
+        case .refused(let error): error.code
+        }
+    }
+
+    /// What happened, in one sentence.
+    var message: String {
+        switch self {
+        case .sessionNotFound(let id): "There is no session \(id.prefix(80))."
+        case .requestNotFound(let id): "There is no request \(id.prefix(80)) in this session."
+        case .tooLarge(let what, let limit, let got): "The \(what) has \(got) bytes; the limit is \(limit)."
+        case .invalid(let field, let reason): "The field \"\(field)\" \(reason)."
+        case .busy(let running):
+            running == 1
+                ? "A request of this session is running." : "\(running) requests of this session are running."
+        case .idempotencyMismatch(let key):
+            "The idempotency key \"\(key.prefix(80))\" belongs to a request with other content."
+        case .storeUnavailable(let reason): "The session store is not available: \(reason)."
+        case .noRouter: "No router is connected."
+        case .draining: "This gateway is shutting down."
+        case .tooManyRequests(let limit, let of): "\(limit) requests of this \(of) have not ended; that is the limit."
+        case .refused(let error): error.message
+        }
+    }
+
+    /// What the caller can do.
+    var hint: String? {
+        switch self {
+        case .sessionNotFound: "Make one with POST /v1/sessions, or list them with GET /v1/sessions."
+        case .requestNotFound: "GET /v1/sessions/{id} shows the requests that are running."
+        case .tooLarge: "Send less, or split it into several requests."
+        case .invalid: nil
+        case .busy: "Wait for it to end, or send \"when_busy\": \"enqueue\", \"parallel\" or \"interrupt\"."
+        case .idempotencyMismatch: "Use a new key for a new request."
+        case .storeUnavailable: "Look at the gateway's log; it goes on by itself once the store takes writes again."
+        case .noRouter: "Start skillbus-router, or look at SKILLBUS_ROUTERS."
+        case .draining: "Try again in a moment."
+        case .tooManyRequests: "Wait until some have ended."
+        case .refused(let error): error.hint
+        }
+    }
+
+    /// Seconds after which the same call may succeed; nil if it will not.
+    var retryAfter: Int? {
+        switch self {
+        case .storeUnavailable: 5
+        case .noRouter, .draining, .tooManyRequests: 2
+        case .refused(let error): error.retryable ? max(1, Int((error.retryAfter ?? 1).rounded(.up))) : nil
+        default: nil
+        }
+    }
+}

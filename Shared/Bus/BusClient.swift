@@ -1,0 +1,240 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+public import Wire
+
+/// What uses a connection to a router. Every method is called on the thread that owns the socket, one at a time: none
+/// may block, and state that only they touch needs no lock beyond what the compiler asks for.
+public protocol BusClientUser: AnyObject, Sendable {
+    /// The router has been reached, for the first time or again. Introduce yourself.
+    func connected()
+    /// The router has gone. The client keeps trying.
+    func disconnected()
+    /// A message. It may be consumed by moving it away.
+    func received(_ message: consuming Incoming)
+    /// Something that was not a message came in.
+    func rejected(_ error: WireError)
+    /// Called when what was waiting has been read, and at the time that the last call asked for.
+    /// - Returns: When to be called next at the latest, in ``Monotonic`` milliseconds; nil for "when something comes".
+    func turn(now: UInt64) -> UInt64?
+}
+
+/// The connection of a gateway or a worker to one router: a DEALER socket and the thread that owns it.
+///
+/// Other threads reach the socket through a bounded queue; the thread is woken only when it sleeps.
+public final class BusClient: Sendable {
+    /// Why a message was not taken.
+    public enum Refusal: Error, Sendable {
+        /// More waits than may wait.
+        case full
+        /// The client has been closed.
+        case closed
+    }
+
+    private struct State {
+        var waiting: [Outgoing] = []
+        var bytes = 0
+        var isAsleep = false
+        var isClosed = false
+        var hasEnded = false
+        var isPoked = false
+        var endWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+    private let wakeUp: WakeUp
+    private let byteLimit: Int
+
+    /// Makes a client that is not connected yet.
+    /// - Parameter byteLimit: Bytes that may wait to be sent.
+    public init(byteLimit: Int = 64 * 1024 * 1024) throws(BusError) {
+        wakeUp = try WakeUp()
+        self.byteLimit = byteLimit
+    }
+
+    /// Starts the thread, which connects to the address and stays connected until ``close()``. Returns when it runs.
+    /// - Throws: `BusError` when the address is none, or no socket can be had.
+    public func start(_ endpoint: String, context: Context, user: any BusClientUser) throws(BusError) {
+        let ready = Semaphore()
+        let report = Report(ready)
+        runThread(named: "bus") { [self] in
+            do throws(BusError) {
+                try run(endpoint, context: context, user: user) { report.succeed() }
+            } catch {
+                report.fail(error)
+            }
+            let waiters = state.withLock { state in
+                state.hasEnded = true
+                defer { state.endWaiters = [] }
+                return state.endWaiters
+            }
+            waiters.forEach { $0.resume() }
+        }
+        ready.wait()
+        if let error = report.error { throw error }
+    }
+
+    /// Queues a message. From any thread. What is still queued when a connection is made is dropped: send from
+    /// ``BusClientUser/connected()`` on.
+    public func send(_ message: Outgoing) throws(Refusal) {
+        let mustWake = try state.withLock { state throws(Refusal) in
+            if state.isClosed { throw .closed }
+            if state.bytes + message.count > byteLimit, !state.waiting.isEmpty { throw .full }
+            state.waiting.append(message)
+            state.bytes += message.count
+            defer { state.isAsleep = false }
+            return state.isAsleep
+        }
+        if mustWake { wakeUp.signal() }
+    }
+
+    /// Asks for a call of ``BusClientUser/turn(now:)`` soon. From any thread.
+    public func poke() {
+        let mustWake = state.withLock { state in
+            state.isPoked = true
+            defer { state.isAsleep = false }
+            return state.isAsleep
+        }
+        if mustWake { wakeUp.signal() }
+    }
+
+    /// Sends what is queued, ends the connection and the thread, and waits for that.
+    public func close() async {
+        state.withLock { $0.isClosed = true }
+        wakeUp.signal()
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.endWaiters.append(continuation) }
+                return state.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    private func run(
+        _ endpoint: String,
+        context: Context,
+        user: any BusClientUser,
+        started: () -> Void
+    ) throws(BusError) {
+        let socket = try Socket(.dealer, in: context)
+        let monitor = try Socket(.pair, in: context)
+        let monitorAddress = "inproc://monitor-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
+        try socket.monitor(at: monitorAddress)
+        try monitor.connect(monitorAddress)
+        try socket.connect(endpoint)
+        var poller = Poller()
+        poller.add(socket)
+        poller.add(monitor)
+        poller.add(wakeUp)
+        started()
+        var next: UInt64? = user.turn(now: Monotonic.milliseconds)
+        var isConnected = false
+        while true {
+            let isClosed = try sendWaiting(on: socket, isConnected: isConnected)
+            if isClosed { break }
+            // Between emptying the queue and falling asleep nothing may be missed, so both are one step under the lock.
+            let mayWait = state.withLock { state in
+                state.isAsleep = state.waiting.isEmpty && !state.isClosed && !state.isPoked
+                return state.isAsleep || !isConnected && !state.isClosed && !state.isPoked
+            }
+            let now = Monotonic.milliseconds
+            let limit = next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
+            try poller.wait(milliseconds: mayWait ? limit : 0)
+            state.withLock {
+                $0.isAsleep = false
+                $0.isPoked = false
+            }
+            if poller.isReadable(2) { wakeUp.clear() }
+            if poller.isReadable(1) { isConnected = try readMonitor(monitor, was: isConnected, user: user) }
+            if poller.isReadable(0) { try receive(socket, user: user) }
+            next = user.turn(now: Monotonic.milliseconds)
+        }
+        socket.stopMonitor()
+    }
+
+    private func sendWaiting(on socket: borrowing Socket, isConnected: Bool) throws(BusError) -> Bool {
+        let (messages, isClosed) = state.withLock { state in
+            defer {
+                if isConnected {
+                    state.waiting = []
+                    state.bytes = 0
+                }
+            }
+            return (isConnected ? state.waiting : [], state.isClosed)
+        }
+        for (index, message) in messages.enumerated() {
+            let outcome = try message.send(on: socket, to: nil)
+            if outcome != .sent {
+                // The pipe is full or just went: keep the order, try again later.
+                state.withLock { state in
+                    state.waiting.insert(contentsOf: messages[index...], at: 0)
+                    state.bytes += messages[index...].reduce(0) { $0 + $1.count }
+                }
+                break
+            }
+        }
+        return isClosed
+    }
+
+    private func receive(_ socket: borrowing Socket, user: any BusClientUser) throws(BusError) {
+        for _ in 0..<256 {
+            guard let first = try socket.receive() else { return }
+            do throws(IncomingError) {
+                user.received(try Incoming(first: first, from: socket))
+            } catch {
+                switch error {
+                case .wire(let error): user.rejected(error)
+                case .bus(let error): throw error
+                }
+            }
+        }
+    }
+
+    private func readMonitor(
+        _ monitor: borrowing Socket,
+        was wasConnected: Bool,
+        user: any BusClientUser
+    ) throws(BusError) -> Bool {
+        var isConnected = wasConnected
+        while var event = try monitor.receive() {
+            let number = event.withBytes { bytes in
+                bytes.byteCount >= 2 ? bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt16.self) : 0
+            }
+            if event.isFollowed { _ = try monitor.receive() }
+            if number == MonitorEvent.handshakeSucceeded {
+                isConnected = true
+                // What waited was meant for a connection that is gone: what matters of it, its senders send again.
+                state.withLock { state in
+                    state.waiting = []
+                    state.bytes = 0
+                }
+                user.connected()
+            } else if number == MonitorEvent.disconnected, isConnected {
+                isConnected = false
+                user.disconnected()
+            }
+        }
+        return isConnected
+    }
+}
+
+/// Tells the starter of a thread how it went.
+private final class Report: Sendable {
+    private let outcome = Mutex<(isDone: Bool, error: BusError?)>((false, nil))
+    private let semaphore: Semaphore
+
+    init(_ semaphore: Semaphore) { self.semaphore = semaphore }
+
+    var error: BusError? { outcome.withLock { $0.error } }
+
+    func succeed() { finish(nil) }
+    func fail(_ error: BusError) { finish(error) }
+
+    private func finish(_ error: BusError?) {
+        let isFirst = outcome.withLock { outcome in
+            defer { if !outcome.isDone { outcome = (true, error) } }
+            return !outcome.isDone
+        }
+        if isFirst { semaphore.signal() }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Synchronization
+public import Wire
+
+/// A frame with several owners, such as an attachment that may be sent again. Its content is never changed.
+public final class SharedFrame: Sendable {
+    // Taking a share needs the handle exclusively, hence the lock; the content itself is only ever read.
+    private let frame: Mutex<Message>
+
+    /// Owns a frame.
+    public init(_ message: consuming Message) { frame = Mutex(message) }
+
+    /// Another handle on the content.
+    public func share() -> Message { frame.withLock { frame in frame.share() } }
+
+    /// A copy of the content.
+    public func bytes(from offset: Int = 0) -> [UInt8] { frame.withLock { frame in frame.bytes(from: offset) } }
+
+    /// Size of the content.
+    public var count: Int { frame.withLock { frame in frame.count } }
+}
+
+/// A whole message that is kept so that it can be sent more than once, such as a job that may need another attempt.
+public final class Parcel: Sendable {
+    /// The header as it is in the kept frame.
+    public let header: Header
+    private let first: SharedFrame
+    private let second: SharedFrame?
+    private let attachments: [SharedFrame]
+
+    init(header: Header, first: SharedFrame, second: SharedFrame?, attachments: [SharedFrame]) {
+        self.header = header
+        self.first = first
+        self.second = second
+        self.attachments = attachments
+    }
+
+    /// A new message. A body above `Limits.inlineBody` gets a frame of its own, and `header` the flag that says so.
+    public init(header: Header, body: [UInt8], attachments: [SharedFrame] = []) {
+        var header = header
+        header.flags.remove([.bodyFrame, .attachments])
+        if !attachments.isEmpty { header.flags.insert(.attachments) }
+        if body.count > Limits.inlineBody {
+            header.flags.insert(.bodyFrame)
+            first = SharedFrame(Message(copying: header.bytes))
+            second = SharedFrame(Message(copying: body))
+        } else {
+            first = SharedFrame(.joining(header, body))
+            second = nil
+        }
+        self.header = header
+        self.attachments = attachments
+    }
+
+    /// Sends the message to a peer of a ROUTER, or to the one peer of a DEALER when `peer` is nil.
+    ///
+    /// With another header only the small first frame is made anew; large bodies and attachments are shared.
+    public func send(
+        on socket: borrowing Socket,
+        to peer: Peer?,
+        header other: Header? = nil
+    ) throws(BusError) -> Socket.Outcome {
+        if let peer {
+            let outcome = try socket.address(peer)
+            guard outcome == .sent else { return outcome }
+        }
+        var remaining = attachments.count + (second == nil ? 0 : 1)
+        let head: Message
+        if let other, other != header {
+            var other = other
+            // What the frames are, no caller can change.
+            other.flags.remove([.bodyFrame, .attachments])
+            other.flags.formUnion(header.flags.intersection([.bodyFrame, .attachments]))
+            head = .joining(other, first.bytes(from: Header.size))
+        } else {
+            head = first.share()
+        }
+        let outcome = try socket.send(head, more: remaining > 0)
+        guard outcome == .sent else { return outcome }
+        if let second {
+            remaining -= 1
+            _ = try socket.send(second.share(), more: remaining > 0)
+        }
+        for attachment in attachments {
+            remaining -= 1
+            _ = try socket.send(attachment.share(), more: remaining > 0)
+        }
+        return .sent
+    }
+
+    /// A copy of the body.
+    public func body() -> [UInt8] { second?.bytes() ?? first.bytes(from: Header.size) }
+
+    /// Attachments of the message.
+    public var attachmentFrames: [SharedFrame] { attachments }
+
+    /// Bytes that it holds.
+    public var count: Int { first.count + (second?.count ?? 0) + attachments.reduce(0) { $0 + $1.count } }
+}
+
+extension Message {
+    /// One frame of a header and the body behind it.
+    static func joining(_ header: Header, _ body: [UInt8]) -> Message {
+        Message(size: Header.size + body.count) { target in
+            header.write(to: target)
+            body.withUnsafeBytes { body in
+                UnsafeMutableRawBufferPointer(rebasing: target[Header.size...]).copyMemory(from: body)
+            }
+        }
+    }
+}

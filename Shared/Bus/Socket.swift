@@ -1,0 +1,194 @@
+internal import CZMQ
+internal import Wire
+
+/// A libzmq context: its I/O threads. Ends when nothing uses it any more, after its sockets.
+public final class Context: Sendable {
+    // Contexts are safe to share between threads (zmq_ctx_new(3)); the pointer never changes.
+    nonisolated(unsafe) let pointer: UnsafeMutableRawPointer
+
+    /// Makes a context with one I/O thread, which carries some gigabits a second.
+    public init() throws(BusError) {
+        guard let pointer = zmq_ctx_new() else { throw BusError("zmq_ctx_new") }
+        self.pointer = pointer
+        zmq_ctx_set(pointer, ZMQ_MAX_SOCKETS, 4096)
+    }
+
+    deinit { zmq_ctx_term(pointer) }
+
+    /// The version of libzmq in use.
+    public static var libraryVersion: String {
+        var parts: (Int32, Int32, Int32) = (0, 0, 0)
+        zmq_version(&parts.0, &parts.1, &parts.2)
+        return "\(parts.0).\(parts.1).\(parts.2)"
+    }
+}
+
+/// A libzmq socket. Not copyable and not Sendable: it lives and dies on the thread that made it.
+public struct Socket: ~Copyable {
+    /// The kinds that the bus uses.
+    public enum Kind: Sendable {
+        /// Many peers, addressed.
+        case router
+        /// One peer.
+        case dealer
+        /// The other end of a monitor.
+        case pair
+    }
+
+    /// What became of a frame that was to be sent.
+    public enum Outcome: Sendable {
+        /// It is on its way.
+        case sent
+        /// The peer takes nothing more at the moment.
+        case full
+        /// There is no such peer.
+        case unreachable
+    }
+
+    let pointer: UnsafeMutableRawPointer
+    private let context: Context  // lives as long as the socket
+
+    /// Makes a socket with every option that the bus relies on (docs/protocol.md, section 2).
+    public init(_ kind: Kind, in context: Context) throws(BusError) {
+        let type =
+            switch kind {
+            case .router: ZMQ_ROUTER
+            case .dealer: ZMQ_DEALER
+            case .pair: ZMQ_PAIR
+            }
+        guard let pointer = zmq_socket(context.pointer, type) else { throw BusError("zmq_socket") }
+        self.pointer = pointer
+        self.context = context
+        guard kind != .pair else { return }
+        set(ZMQ_LINGER, 2000)  // without it, closing waits for ever for a peer that is gone
+        set(ZMQ_SNDHWM, 10_000)  // credit is the bound; these must never be reached
+        set(ZMQ_RCVHWM, 10_000)
+        set(ZMQ_HEARTBEAT_IVL, 1000)
+        set(ZMQ_HEARTBEAT_TIMEOUT, 3000)
+        set(ZMQ_HEARTBEAT_TTL, 3000)
+        set(ZMQ_HANDSHAKE_IVL, 5000)
+        set(ZMQ_TCP_KEEPALIVE, 1)
+        setWide(ZMQ_MAXMSGSIZE, Int64(Limits.frame))
+        switch kind {
+        case .router:
+            set(ZMQ_ROUTER_MANDATORY, 1)  // a send to nobody is an error, not silence
+            set(ZMQ_BACKLOG, 1024)
+            set(ZMQ_IPV6, 1)
+        case .dealer:
+            set(ZMQ_IMMEDIATE, 1)  // nothing is queued for a router that is not there
+            set(ZMQ_RECONNECT_IVL, 100)
+            set(ZMQ_RECONNECT_IVL_MAX, 2000)
+            set(ZMQ_CONNECT_TIMEOUT, 2000)
+            set(ZMQ_TCP_MAXRT, 5000)
+        case .pair: break
+        }
+    }
+
+    deinit { zmq_close(pointer) }
+
+    private func set(_ option: Int32, _ value: Int32) {
+        var value = value
+        zmq_setsockopt(pointer, option, &value, MemoryLayout<Int32>.size)
+    }
+
+    private func setWide(_ option: Int32, _ value: Int64) {
+        var value = value
+        zmq_setsockopt(pointer, option, &value, MemoryLayout<Int64>.size)
+    }
+
+    /// Binds, and returns the address that it got: with port `*` or 0, the one chosen.
+    public borrowing func bind(_ endpoint: String) throws(BusError) -> String {
+        guard zmq_bind(pointer, endpoint) == 0 else { throw BusError("bind \(endpoint)") }
+        var buffer = [CChar](repeating: 0, count: 512)
+        var size = buffer.count
+        guard zmq_getsockopt(pointer, ZMQ_LAST_ENDPOINT, &buffer, &size) == 0 else {
+            throw BusError("zmq_getsockopt(LAST_ENDPOINT)")
+        }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Connects, now and again after every loss.
+    public borrowing func connect(_ endpoint: String) throws(BusError) {
+        guard zmq_connect(pointer, endpoint) == 0 else { throw BusError("connect \(endpoint)") }
+    }
+
+    /// Reports connects and disconnects to a pair socket at the given inproc address.
+    public borrowing func monitor(at endpoint: String) throws(BusError) {
+        let events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED
+        guard zmq_socket_monitor(pointer, endpoint, events) == 0 else { throw BusError("zmq_socket_monitor") }
+    }
+
+    /// Stops reporting. Before the socket is closed, so that nothing is written to a reader that is gone.
+    public borrowing func stopMonitor() { zmq_socket_monitor(pointer, nil, 0) }
+
+    /// Sends a frame if the peer can take it; never blocks.
+    /// - Throws: `BusError` for what can only be a fault of this program or a context that has ended.
+    public borrowing func send(_ message: consuming Message, more: Bool = false) throws(BusError) -> Outcome {
+        let flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)
+        while message.withHandle({ zmq_msg_send($0, pointer, flags) }) < 0 {
+            switch zmq_errno() {
+            case EINTR: continue
+            case EAGAIN: return .full
+            case EHOSTUNREACH: return .unreachable
+            default: throw BusError("zmq_msg_send")
+            }
+        }
+        return .sent
+    }
+
+    /// Sends the first frame of a message to one peer of a ROUTER.
+    public borrowing func address(_ peer: Peer) throws(BusError) -> Outcome {
+        var id = peer.routingID
+        let flags = ZMQ_DONTWAIT | ZMQ_SNDMORE
+        while zmq_send(pointer, &id, Peer.size, flags) < 0 {
+            switch zmq_errno() {
+            case EINTR: continue
+            case EAGAIN: return .full
+            case EHOSTUNREACH: return .unreachable
+            default: throw BusError("zmq_send")
+            }
+        }
+        return .sent
+    }
+
+    /// The next frame, or nil if none is waiting.
+    public borrowing func receive() throws(BusError) -> Message? {
+        var message = Message()
+        while message.withHandle({ zmq_msg_recv($0, pointer, ZMQ_DONTWAIT) }) < 0 {
+            switch zmq_errno() {
+            case EINTR: continue
+            case EAGAIN: return nil
+            default: throw BusError("zmq_msg_recv")
+            }
+        }
+        return message
+    }
+}
+
+/// A peer of a ROUTER socket: the five bytes that libzmq makes for those that choose no routing id themselves.
+public struct Peer: Hashable, Sendable, CustomStringConvertible {
+    static let size = 5
+    let number: UInt32
+
+    var routingID: (UInt8, UInt8, UInt8, UInt8, UInt8) {
+        (
+            0, UInt8(truncatingIfNeeded: number >> 24), UInt8(truncatingIfNeeded: number >> 16),
+            UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)
+        )
+    }
+
+    /// For tests: a peer of the given number.
+    public init(number: UInt32) { self.number = number }
+
+    /// Reads the first frame of a message from a ROUTER; nil for a peer that has chosen its own routing id, which
+    /// the protocol forbids: it could take the place of another.
+    public init?(routingID: RawSpan) {
+        guard routingID.byteCount == Peer.size, routingID.unsafeLoad(fromByteOffset: 0, as: UInt8.self) == 0 else {
+            return nil
+        }
+        number = UInt32(bigEndian: routingID.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt32.self))
+    }
+
+    /// Short, for logs.
+    public var description: String { "peer-" + String(number, radix: 16) }
+}

@@ -1,0 +1,135 @@
+/// The body of SUBMIT, DISPATCH and CALL. docs/protocol.md, section 6.
+///
+/// One byte with the length of the skill's id, the id, then fields: one byte with the field's number, four bytes with
+/// its length (little-endian), its content. The skill stands first so that a router can pass on a request that names
+/// its skill without reading further; text is raw so that nobody escapes a megabyte. Unknown fields are skipped.
+public enum JobBody {
+    private enum Field: UInt8 {
+        case session = 1  // UTF-8
+        case text = 2  // UTF-8
+        case material = 3  // UTF-8
+        case arguments = 4  // JSON object
+        case attachments = 5  // JSON array of {name, mediaType, bytes}
+        case history = 6  // JSON array of {role, text, skills}
+        case previous = 7  // JSON array of {step, skill, output}
+        case idempotencyKey = 8  // UTF-8
+        case depth = 9  // one byte
+        case explain = 10  // one byte, 0 or 1
+        case plan = 11  // JSON
+    }
+
+    /// Writes a body. An empty skill in a SUBMIT asks the router to choose.
+    /// - Throws: `WireError` when a part cannot be encoded or the skill's id is too long.
+    public static func encode(skill: String, input: JobInput) throws(WireError) -> [UInt8] {
+        let id = Array(skill.utf8)
+        guard id.count <= 64 else { throw .tooLarge(what: "skill id", limit: 64, got: id.count) }
+        var body: [UInt8] = []
+        body.reserveCapacity(96 + id.count + input.text.utf8.count + (input.material?.utf8.count ?? 0))
+        body.append(UInt8(id.count))
+        body += id
+        append(.session, input.session, to: &body)
+        append(.text, input.text, to: &body)
+        if let material = input.material { append(.material, material, to: &body) }
+        if let arguments = input.arguments { append(.arguments, try JSONBody.encode(arguments), to: &body) }
+        if let attachments = input.attachments { append(.attachments, try JSONBody.encode(attachments), to: &body) }
+        if let history = input.history { append(.history, try JSONBody.encode(history), to: &body) }
+        if let previous = input.previous { append(.previous, try JSONBody.encode(previous), to: &body) }
+        if let key = input.idempotencyKey { append(.idempotencyKey, key, to: &body) }
+        if let depth = input.depth { append(.depth, [UInt8(clamping: depth)], to: &body) }
+        if let explain = input.explain { append(.explain, [explain ? 1 : 0], to: &body) }
+        if let plan = input.plan { append(.plan, try JSONBody.encode(plan), to: &body) }
+        return body
+    }
+
+    private static func append(_ field: Field, _ content: [UInt8], to body: inout [UInt8]) {
+        appendPrefix(field, content.count, to: &body)
+        body += content
+    }
+
+    private static func append(_ field: Field, _ content: String, to body: inout [UInt8]) {
+        var content = content
+        content.withUTF8 { bytes in
+            appendPrefix(field, bytes.count, to: &body)
+            body += bytes
+        }
+    }
+
+    private static func appendPrefix(_ field: Field, _ count: Int, to body: inout [UInt8]) {
+        body.append(field.rawValue)
+        withUnsafeBytes(of: UInt32(count).littleEndian) { body.append(contentsOf: $0) }
+    }
+
+    /// The skill's id and where the fields start.
+    /// - Throws: `WireError` when the body is too short or the id is not UTF-8.
+    public static func split(_ body: RawSpan) throws(WireError) -> (skill: String, fieldsStart: Int) {
+        guard body.byteCount > 0 else { throw .truncated(needed: 1, got: 0) }
+        let end = 1 + Int(body.unsafeLoad(fromByteOffset: 0, as: UInt8.self))
+        guard end <= body.byteCount else { throw .truncated(needed: end, got: body.byteCount) }
+        return (try text(body, 1..<end, "skill id"), end)
+    }
+
+    /// Reads a whole body.
+    /// - Throws: `WireError` for anything that is not one.
+    public static func decode(_ body: RawSpan) throws(WireError) -> (skill: String, input: JobInput) {
+        let (skill, start) = try split(body)
+        var input = JobInput(session: "", text: "")
+        var position = start
+        while position < body.byteCount {
+            guard position + 5 <= body.byteCount else { throw .truncated(needed: position + 5, got: body.byteCount) }
+            let number = body.unsafeLoad(fromByteOffset: position, as: UInt8.self)
+            let stored = body.unsafeLoadUnaligned(fromByteOffset: position + 1, as: UInt32.self)
+            let length = Int(UInt32(littleEndian: stored))
+            let content = position + 5
+            guard length <= body.byteCount - content else {
+                throw .truncated(needed: content + length, got: body.byteCount)
+            }
+            try read(number, body, content..<content + length, into: &input)
+            position = content + length
+        }
+        return (skill, input)
+    }
+
+    /// Reads a whole body.
+    /// - Throws: `WireError` for anything that is not one.
+    public static func decode(_ body: [UInt8]) throws(WireError) -> (skill: String, input: JobInput) {
+        try decode(body.span.bytes)
+    }
+
+    private static func read(
+        _ number: UInt8,
+        _ body: RawSpan,
+        _ range: Range<Int>,
+        into input: inout JobInput
+    ) throws(WireError) {
+        switch Field(rawValue: number) {
+        case .session: input.session = try text(body, range, "session")
+        case .text: input.text = try text(body, range, "text")
+        case .material: input.material = try text(body, range, "material")
+        case .arguments: input.arguments = try json(JSONValue.self, body, range)
+        case .attachments: input.attachments = try json([JobInput.Attachment].self, body, range)
+        case .history: input.history = try json([JobInput.Turn].self, body, range)
+        case .previous: input.previous = try json([JobInput.Previous].self, body, range)
+        case .idempotencyKey: input.idempotencyKey = try text(body, range, "idempotency key")
+        case .depth:
+            input.depth = range.isEmpty ? nil : Int(body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self))
+        case .explain:
+            input.explain = !range.isEmpty && body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
+        case .plan: input.plan = try json(Plan.self, body, range)
+        case nil: break
+        }
+    }
+
+    private static func text(_ body: RawSpan, _ range: Range<Int>, _ what: String) throws(WireError) -> String {
+        let text = body.withUnsafeBytes { String(validating: $0[range], as: UTF8.self) }
+        guard let text else { throw .notUTF8(what: what) }
+        return text
+    }
+
+    private static func json<Value: Decodable>(
+        _ type: Value.Type,
+        _ body: RawSpan,
+        _ range: Range<Int>
+    ) throws(WireError) -> Value {
+        try JSONBody.decode(type, from: body.withUnsafeBytes { Array($0[range]) })
+    }
+}
