@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
 
 #include <netdb.h>
+#include <ftw.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -75,3 +77,11 @@ int clinux_try_listen(const char *host, const char *port) {
 }
 
 int clinux_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *position) {
+    (void)status;
+    (void)kind;
+    (void)position;
+    return remove(path);
+}
+
+int clinux_remove_tree(const char *path) { return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }

@@ -2,13 +2,13 @@
 public enum Limits {
     /// A body above this rides in a frame of its own, so that it is never copied: one frame is cheaper below.
     public static let inlineBody = 64 * 1024
-    /// One frame. libzmq drops the connection above it, so senders check first. Room for one attachment of the largest
-    /// size in a frame.
-    public static let frame = 32 * 1024 * 1024
+    /// One frame. libzmq drops the connection above it, so senders check first. More than the largest HTTP body, and
+    /// than the largest output twice: as text that was not streamed and in the terminal event.
+    public static let frame = 40 * 1024 * 1024
     /// Frames of one message: header, body and attachments.
     public static let frames = 32
     /// All frames of one message together.
-    public static let message = 32 * 1024 * 1024
+    public static let message = 40 * 1024 * 1024
     /// Text and arguments of a request.
     public static let requestText = 1024 * 1024
     /// Attachments of a request, decoded, in sum.

@@ -1,0 +1,18 @@
+internal import Wire
+
+/// A skill with its type forgotten, as the runtime holds it.
+struct HostedSkill: Sendable {
+    let manifest: SkillManifest
+    let engine: String
+    let startedPayload: [UInt8]
+    let execute: @Sendable (SkillInput, JSONValue?, SkillContext) async throws -> SkillOutput
+
+    init<S: Skill>(_ skill: S, worker: String) throws(WireError) {
+        manifest = S.completeManifest
+        engine = skill.engine
+        startedPayload = try JSONBody.encode(JobStarted(worker: worker, engine: skill.engine, skill: manifest.id))
+        execute = { input, arguments, context in
+            try await skill.execute(input, try S.Arguments.decode(arguments), context)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+internal import Bus
+internal import Synchronization
+internal import Wire
+
+/// One attempt at a job inside this process: what it has to say, and whether it may still say it.
+///
+///     running --(output or error)--> ended --(acknowledged)--> forgotten
+///        |  \--(cancel, deadline)--> stopping --> ended
+///        +------(fenced)-----------> fenced: nothing is said any more
+///
+/// Records wait here, not in the bus's queue, so that a slow or absent router costs one growing text per job and no
+/// more: adjacent deltas become one, and what may be dropped is healed by the terminal record, which has everything.
+final class WorkerExecution: Sendable {
+    /// Bytes of events that may wait for a router that is away.
+    private static let outboxLimit = 1024 * 1024
+    /// How long a small delta may wait for the next one.
+    private static let coalescingTime: UInt64 = 25
+    /// A delta of this size is not worth waiting for another.
+    private static let coalescingSize = 1024
+
+    let execution: Execution
+    let skill: HostedSkill
+    let startTime: UInt64
+    let deadline: UInt64?
+
+    private struct State {
+        var outbox = EventRecordWriter()
+        var outboxHasOnlyDeltas = true
+        var hasTerminal = false
+        var terminalFlags: Header.Flags = []
+        var nextSequence: UInt64 = 1
+        var lastFlush: UInt64 = 0
+        var terminal: Outgoing?
+        var progress: UInt64 = 0
+        var isFenced = false
+        var isWaitingForFlush = false
+        var streamedText = false
+        var stopReason: JobError?
+        var task: Task<Void, Never>?
+    }
+    private let state = Mutex(State())
+
+    init(execution: Execution, skill: HostedSkill, startTime: UInt64, deadline: UInt64?) {
+        self.execution = execution
+        self.skill = skill
+        self.startTime = startTime
+        self.deadline = deadline
+    }
+
+    /// Takes a record. True if the bus thread must be told that there is something to send.
+    func record(_ kind: EventKind, _ payload: [UInt8], isRetryable: Bool = false) -> Bool {
+        state.withLock { state in
+            guard canRecord(&state) else { return false }
+            makeRoom(&state)
+            state.outbox.append(kind, payload)
+            state.outboxHasOnlyDeltas = false
+            state.hasTerminal = kind.isTerminal
+            if kind.isTerminal { state.terminalFlags = [.terminal] }
+            if kind == .failed { state.terminalFlags.formUnion(isRetryable ? [.failed, .retryable] : [.failed]) }
+            return mark(&state)
+        }
+    }
+
+    /// Takes text. True if the bus thread must be told.
+    func record(_ kind: EventKind, text: String) -> Bool {
+        state.withLock { state in
+            guard canRecord(&state) else { return false }
+            makeRoom(&state)
+            state.outbox.appendMerging(kind, text: text)
+            if kind == .delta {
+                state.streamedText = true
+            } else {
+                state.outboxHasOnlyDeltas = false
+            }
+            return mark(&state)
+        }
+    }
+
+    private func canRecord(_ state: inout State) -> Bool { !state.isFenced && !state.hasTerminal }
+
+    private func makeRoom(_ state: inout State) {
+        guard state.outbox.bytes.count > WorkerExecution.outboxLimit else { return }
+        state.nextSequence += state.outbox.count
+        state.outbox = EventRecordWriter()
+    }
+
+    private func mark(_ state: inout State) -> Bool {
+        state.progress += 1
+        defer { state.isWaitingForFlush = true }
+        // What only waits for company needs no second wake-up, except for the end.
+        return !state.isWaitingForFlush || state.hasTerminal || !state.outboxHasOnlyDeltas
+    }
+
+    /// The message to send now, if it is time; else when it will be.
+    func flush(now: UInt64) -> (message: Outgoing?, next: UInt64?) {
+        state.withLock { state in
+            guard state.outbox.count > 0, !state.isFenced else {
+                state.isWaitingForFlush = false
+                return (nil, nil)
+            }
+            let mayWait = state.outboxHasOnlyDeltas && state.outbox.bytes.count < WorkerExecution.coalescingSize
+            let due = state.lastFlush + WorkerExecution.coalescingTime
+            if mayWait, now < due { return (nil, due) }
+            var header = Header(
+                .event,
+                job: execution.job,
+                generation: execution.generation,
+                attempt: execution.attempt,
+                sequence: state.nextSequence,
+                value: state.outbox.count
+            )
+            header.flags.formUnion(state.terminalFlags)
+            let message = Outgoing(header, body: state.outbox.bytes)
+            state.nextSequence += state.outbox.count
+            if state.hasTerminal {
+                var again = message
+                again.header.flags.insert(.resent)
+                state.terminal = again
+            }
+            state.outbox = EventRecordWriter()
+            state.outboxHasOnlyDeltas = true
+            state.isWaitingForFlush = false
+            state.lastFlush = now
+            return (message, nil)
+        }
+    }
+
+    /// The terminal message once it has been sent, for sending again.
+    var sentTerminal: Outgoing? { state.withLock { $0.terminal } }
+
+    /// Whether text has been streamed, so that the whole of it need not be sent at the end.
+    var hasStreamedText: Bool { state.withLock { $0.streamedText } }
+
+    /// Rises with every record.
+    var progress: UInt64 { state.withLock { $0.progress } }
+
+    /// Number of the last record that was handed to the bus.
+    var lastSequence: UInt64 { state.withLock { $0.nextSequence - 1 } }
+
+    /// Whether it has said its last.
+    var hasEnded: Bool { state.withLock { $0.hasTerminal || $0.isFenced } }
+
+    /// Why it was asked to stop, if it was.
+    var stopReason: JobError? { state.withLock { $0.stopReason } }
+
+    /// Hands over the task, which is cancelled at once if a stop came before it.
+    func run(_ task: Task<Void, Never>) {
+        let isLate = state.withLock { state in
+            state.task = task
+            return state.stopReason != nil || state.isFenced
+        }
+        if isLate { task.cancel() }
+    }
+
+    /// Asks the skill to stop. False if it has ended or was asked before.
+    @discardableResult
+    func stop(_ reason: JobError) -> Bool {
+        let task: Task<Void, Never>?? = state.withLock { state in
+            guard !state.hasTerminal, state.stopReason == nil else { return .none }
+            state.stopReason = reason
+            return .some(state.task)
+        }
+        guard let task else { return false }
+        task?.cancel()
+        return true
+    }
+
+    /// Stops the skill and silences it.
+    func fence() {
+        let task = state.withLock { state in
+            state.isFenced = true
+            state.outbox = EventRecordWriter()
+            state.terminal = nil
+            return state.task
+        }
+        task?.cancel()
+    }
+}
