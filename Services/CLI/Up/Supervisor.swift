@@ -37,7 +37,7 @@ actor Supervisor {
     }
 
     /// How long a kind of service may drain; their own limits are shorter.
-    private static let drainLimit = Duration.seconds(40)
+    private static let drainLimit = Duration.seconds(60)
     /// A router or gateway that ends so often before it was ever ready will not get better.
     private static let attempts = 4
 
