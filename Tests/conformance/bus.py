@@ -15,11 +15,9 @@ HELLO, REGISTER, WELCOME, HEARTBEAT, GOODBYE, DRAIN, ERROR = 1, 2, 3, 4, 5, 6, 7
 SUBMIT, PLAN, CANCEL, MAY_START, QUERY, ANSWER = 16, 17, 18, 19, 20, 21
 DISPATCH, ACCEPTED, NACK, EVENT, EVENT_ACK, FENCED, CREDIT, RELEASE = 32, 33, 34, 35, 36, 37, 38, 39
 
-BODY_FRAME, TERMINAL, MAY_IGNORE, RESENT = 1, 2, 4, 8
+BODY_FRAME, TERMINAL, MAY_IGNORE, RESENT, ATTACHMENTS = 1, 2, 4, 8, 16
 
 STARTED, THINKING, PROGRESS, DELTA, PARTIAL, RETRYING, FINISHED, FAILED = 1, 2, 3, 4, 5, 6, 7, 8
-KINDS = {1: "started", 2: "thinking", 3: "progress", 4: "delta", 5: "partial", 6: "retrying", 7: "finished",
-         8: "failed", 9: "disclosure"}
 JSON_KINDS = {STARTED, PROGRESS, PARTIAL, RETRYING, FINISHED, FAILED, 9}
 
 NO_JOB = bytes(16)
@@ -52,12 +50,12 @@ class Message:
         self.attachments = list(attachments)
 
     def frames(self):
-        flags = self.flags & ~BODY_FRAME | (BODY_FRAME if len(self.body) > INLINE_BODY or self.attachments else 0)
+        has_body_frame = len(self.body) > INLINE_BODY
+        flags = self.flags & ~(BODY_FRAME | ATTACHMENTS)
+        flags |= BODY_FRAME * has_body_frame | ATTACHMENTS * bool(self.attachments)
         header = HEADER.pack(MAGIC, VERSION, self.type, flags, self.job, self.generation, self.attempt,
                              self.sequence, self.value)
-        if flags & BODY_FRAME:
-            return [header, self.body, *self.attachments]
-        return [header + self.body]
+        return ([header, self.body] if has_body_frame else [header + self.body]) + self.attachments
 
     @classmethod
     def read(cls, frames):

@@ -6,7 +6,7 @@ import pytest
 
 from bus import (ACCEPTED, BODY_FRAME, CANCEL, CREDIT, DISPATCH, DRAIN, ERROR, EVENT, EVENT_ACK, FAILED, FENCED, FINISHED,
                  GOODBYE, HEARTBEAT, NACK, REGISTER, STARTED, DELTA, TERMINAL, WELCOME, Message, Peer, executions,
-                 identifier, job_body, job_of, read_executions, records, text_of)
+                 identifier, job_body, job_of, records, text_of)
 
 REQUESTS = {
     "summarize": "The river rose by two metres on Monday. The bridge was closed at noon. Trains ran late all day. "
@@ -212,18 +212,22 @@ def test_a_cancelled_job_ends_once(worker, router, skill):
 
 def test_drains_on_sigterm(worker, router, skill):
     router.registration()
+    router.peer.expect(HEARTBEAT, ignore=(CREDIT,))  # so it has read the welcome
     job = router.dispatch(skill, REQUESTS[skill])
     worker.process.send_signal(signal.SIGTERM)
-    router.peer.expect(DRAIN, within=10, ignore=(HEARTBEAT, CREDIT, EVENT, ACCEPTED, NACK))
-    # Taken or refused before it says goodbye; never silence.
-    ended = False
+    # The job was taken before the signal or is refused after it; the end is acknowledged before the goodbye.
+    ended = drained = False
     while True:
-        _, message = router.peer.expect(EVENT, NACK, GOODBYE, within=20, ignore=(HEARTBEAT, CREDIT, ACCEPTED, DRAIN))
-        if message.type == EVENT and message.flags & TERMINAL:
-            router.acknowledge(message)
-        ended = ended or message.job == job
+        _, message = router.peer.expect(DRAIN, EVENT, NACK, GOODBYE, within=20, ignore=(HEARTBEAT, CREDIT, ACCEPTED))
         if message.type == GOODBYE:
             break
+        drained = drained or message.type == DRAIN
+        if message.type == NACK or message.flags & TERMINAL:
+            assert message.job == job
+            ended = True
+            if message.type == EVENT:
+                router.acknowledge(message)
+    assert drained and ended
     assert worker.process.wait(10) == 0
 
 
