@@ -27,6 +27,7 @@ final class WorkerExecution: Sendable {
         var outbox = EventRecordWriter()
         var outboxHasOnlyDeltas = true
         var hasTerminal = false
+        var terminalFlags: Header.Flags = []
         var nextSequence: UInt64 = 1
         var lastFlush: UInt64 = 0
         var terminal: Outgoing?
@@ -47,13 +48,15 @@ final class WorkerExecution: Sendable {
     }
 
     /// Takes a record. True if the bus thread must be told that there is something to send.
-    func record(_ kind: EventKind, _ payload: [UInt8]) -> Bool {
+    func record(_ kind: EventKind, _ payload: [UInt8], isRetryable: Bool = false) -> Bool {
         state.withLock { state in
             guard canRecord(&state) else { return false }
             makeRoom(&state)
             state.outbox.append(kind, payload)
             state.outboxHasOnlyDeltas = false
             state.hasTerminal = kind.isTerminal
+            if kind.isTerminal { state.terminalFlags = [.terminal] }
+            if kind == .failed { state.terminalFlags.formUnion(isRetryable ? [.failed, .retryable] : [.failed]) }
             return mark(&state)
         }
     }
@@ -99,9 +102,14 @@ final class WorkerExecution: Sendable {
             let due = state.lastFlush + WorkerExecution.coalescingTime
             if mayWait, now < due { return (nil, due) }
             var header = Header(
-                .event, job: execution.job, generation: execution.generation, attempt: execution.attempt,
-                sequence: state.nextSequence, value: state.outbox.count)
-            if state.hasTerminal { header.flags.insert(.terminal) }
+                .event,
+                job: execution.job,
+                generation: execution.generation,
+                attempt: execution.attempt,
+                sequence: state.nextSequence,
+                value: state.outbox.count
+            )
+            header.flags.formUnion(state.terminalFlags)
             let message = Outgoing(header, body: state.outbox.bytes)
             state.nextSequence += state.outbox.count
             if state.hasTerminal {

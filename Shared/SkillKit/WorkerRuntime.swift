@@ -35,6 +35,8 @@ final class WorkerRuntime: BusClientUser {
         var nextCall: UInt64 = 1
         var isDraining = false
         var drainLimit: UInt64 = .max
+        /// When the executions must be looked through for deadlines; until then no turn spends time on that.
+        var nextDeadline: UInt64 = .max
         var hasEnded = false
     }
 
@@ -51,8 +53,12 @@ final class WorkerRuntime: BusClientUser {
     private static let registerInterval: UInt64 = 2000
 
     init(
-        skills: [HostedSkill], registration: Registration, client: BusClient, log: Log,
-        onReady: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable (Ending) -> Void
+        skills: [HostedSkill],
+        registration: Registration,
+        client: BusClient,
+        log: Log,
+        onReady: @escaping @Sendable () -> Void,
+        onEnd: @escaping @Sendable (Ending) -> Void
     ) {
         self.skills = Dictionary(skills.map { ($0.manifest.id, $0) }) { first, _ in first }
         self.registration = registration
@@ -78,8 +84,10 @@ final class WorkerRuntime: BusClientUser {
         registration.held = state.executions.values.map { execution in
             let isEnded = execution.hasEnded
             return .init(
-                execution: execution.execution, sequence: execution.lastSequence,
-                state: isEnded ? .unacknowledged : .running)
+                execution: execution.execution,
+                sequence: execution.lastSequence,
+                state: isEnded ? .unacknowledged : .running
+            )
         }
         do {
             let free = freeSlots(state)
@@ -147,8 +155,12 @@ final class WorkerRuntime: BusClientUser {
         func refuse(_ code: String, _ text: String) {
             let error = JobError(code: code, message: text, retryable: true)
             let nack = Header(
-                .nack, job: execution.job, generation: execution.generation, attempt: execution.attempt,
-                sequence: header.sequence)
+                .nack,
+                job: execution.job,
+                generation: execution.generation,
+                attempt: execution.attempt,
+                sequence: header.sequence
+            )
             if let nack = try? Outgoing(nack, json: error) { try? client.send(nack) }
         }
         let decoded: (skill: String, input: JobInput)
@@ -174,9 +186,14 @@ final class WorkerRuntime: BusClientUser {
             guard freeSlots(state) > 0 else { return .busy }
             let limit = min(header.value == 0 ? .max : header.value, UInt64(skill.manifest.timeout * 1000))
             let started = WorkerExecution(
-                execution: execution, skill: skill, startTime: now, deadline: now + limit)
+                execution: execution,
+                skill: skill,
+                startTime: now,
+                deadline: now + limit
+            )
             state.executions[execution.job] = started
             state.slotsInUse += 1
+            state.nextDeadline = min(state.nextDeadline, now + limit)
             return .start(started)
         }
         switch decision {
@@ -253,17 +270,20 @@ final class WorkerRuntime: BusClientUser {
                     }
                 }
             }
-            for execution in state.executions.values {
-                guard let deadline = execution.deadline, !execution.hasEnded else { continue }
-                if now >= deadline + WorkerRuntime.stopGrace {
-                    abandoned.append(execution)
-                } else if now >= deadline {
-                    overdue.append(execution)
-                    next = min(next, deadline + WorkerRuntime.stopGrace)
-                } else {
-                    next = min(next, deadline)
+            if now >= state.nextDeadline {
+                state.nextDeadline = .max
+                for execution in state.executions.values {
+                    guard let deadline = execution.deadline, !execution.hasEnded else { continue }
+                    let end = deadline + WorkerRuntime.stopGrace
+                    if now >= end {
+                        abandoned.append(execution)
+                    } else {
+                        if now >= deadline { overdue.append(execution) }
+                        state.nextDeadline = min(state.nextDeadline, now >= deadline ? end : deadline)
+                    }
                 }
             }
+            next = min(next, state.nextDeadline)
             if state.isDraining, !state.hasEnded {
                 next = min(next, now + 50)
                 let isDone = state.executions.isEmpty && state.slotsInUse == 0
@@ -280,7 +300,9 @@ final class WorkerRuntime: BusClientUser {
                 JobError(
                     code: JobError.Code.timeout,
                     message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
-                    retryable: true))
+                    retryable: true
+                )
+            )
         }
         for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }
         if hasDrained {
@@ -296,7 +318,8 @@ final class WorkerRuntime: BusClientUser {
 
     private func sendHeartbeat(_ state: borrowing State) {
         var body: [UInt8] = []
-        for execution in state.executions.values where !execution.hasEnded {
+        // Listed until the terminal event is on its way: a leased job that a heartbeat lacks counts as lost.
+        for execution in state.executions.values where execution.sentTerminal == nil {
             ExecutionList.append(execution.execution, progress: execution.progress, to: &body)
         }
         let header = Header(.heartbeat, sequence: state.dispatchSeen, value: UInt64(freeSlots(state)))
@@ -307,8 +330,11 @@ final class WorkerRuntime: BusClientUser {
     private func release(_ state: inout State) {
         for execution in state.executions.values where !execution.hasEnded {
             let header = Header(
-                .release, job: execution.execution.job, generation: execution.execution.generation,
-                attempt: execution.execution.attempt)
+                .release,
+                job: execution.execution.job,
+                generation: execution.execution.generation,
+                attempt: execution.execution.attempt
+            )
             try? client.send(Outgoing(header))
             execution.fence()
         }
@@ -319,29 +345,32 @@ final class WorkerRuntime: BusClientUser {
     private func run(_ execution: WorkerExecution, _ input: JobInput, _ frames: [SharedFrame]) {
         let task = Task { [self] in
             let context = SkillContext(
-                session: input.session, execution: execution.execution,
+                session: input.session,
+                execution: execution.execution,
                 idempotencyKey: input.idempotencyKey ?? execution.execution.job.description,
                 deadline: .now + .milliseconds(Int64(clamping: (execution.deadline ?? 0) - execution.startTime)),
-                depth: input.depth ?? 0, reporter: Reporter(runtime: self, execution: execution))
+                depth: input.depth ?? 0,
+                reporter: Reporter(runtime: self, execution: execution)
+            )
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
+                freeSlot()
                 if let reason = execution.stopReason {
                     fail(execution, reason)
                 } else {
                     finish(execution, output)
                 }
             } catch {
+                freeSlot()
                 fail(execution, execution.stopReason ?? JobError(error))
             }
-            executionEnded()
         }
         execution.run(task)
     }
 
-    private func executionEnded() {
-        state.withLock { state in state.slotsInUse -= 1 }
-    }
+    /// Before the terminal record is made: the router may send the next job as soon as it has seen that.
+    private func freeSlot() { state.withLock { $0.slotsInUse -= 1 } }
 
     private func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
         if !execution.hasStreamedText, !output.text.isEmpty {
@@ -354,7 +383,7 @@ final class WorkerRuntime: BusClientUser {
             guard payload.count <= Limits.output else {
                 throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
             }
-            say(execution, .finished, payload)
+            if execution.record(.finished, payload) { wake(execution) }
         } catch WireError.tooLarge(let what, let limit, let got) {
             let reason = "the \(what) has \(got) bytes, the limit is \(limit)"
             fail(execution, JobError(code: JobError.Code.outputTooLarge, message: reason))
@@ -365,11 +394,9 @@ final class WorkerRuntime: BusClientUser {
 
     private func fail(_ execution: WorkerExecution, _ error: JobError) {
         guard let payload = try? JSONBody.encode(error) else { return }
-        say(execution, .failed, payload)
-    }
-
-    private func say(_ execution: WorkerExecution, _ kind: EventKind, _ payload: [UInt8]) {
-        if execution.record(kind, payload) { wake(execution) }
+        // A stop is final: only what the skill itself calls passing is tried again.
+        let isRetryable = error.retryable && execution.stopReason == nil
+        if execution.record(.failed, payload, isRetryable: isRetryable) { wake(execution) }
     }
 
     private func wake(_ execution: WorkerExecution) {
@@ -414,7 +441,9 @@ extension WorkerRuntime {
     }
 
     fileprivate func call(
-        _ skill: String, _ input: JobInput, by execution: WorkerExecution
+        _ skill: String,
+        _ input: JobInput,
+        by execution: WorkerExecution
     ) async -> Result<SkillOutput, SkillError> {
         guard let body = try? JobBody.encode(skill: skill, input: input) else {
             return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
@@ -431,7 +460,12 @@ extension WorkerRuntime {
             await withCheckedContinuation { continuation in
                 state.withLock { $0.calls[number] = continuation }
                 let header = Header(
-                    .call, job: caller.job, generation: caller.generation, attempt: caller.attempt, sequence: number)
+                    .call,
+                    job: caller.job,
+                    generation: caller.generation,
+                    attempt: caller.attempt,
+                    sequence: number
+                )
                 do {
                     try client.send(Outgoing(header, body: body))
                 } catch {
@@ -487,14 +521,19 @@ extension SkillInput {
         let described = input.attachments ?? []
         guard described.count == frames.count else {
             throw SkillError(
-                JobError.Code.badMessage, "\(described.count) attachments are described, \(frames.count) came")
+                JobError.Code.badMessage,
+                "\(described.count) attachments are described, \(frames.count) came"
+            )
         }
         self.init(
-            text: input.text, separatedMaterial: input.material,
+            text: input.text,
+            separatedMaterial: input.material,
             attachments: zip(described, frames).map { description, frame in
                 Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
             },
-            history: input.history ?? [], previous: input.previous ?? [])
+            history: input.history ?? [],
+            previous: input.previous ?? []
+        )
     }
 }
 

@@ -45,3 +45,12 @@ int clinux_remove_tree(const char *path);
 /// Kills the calling process when its parent dies.
 void clinux_die_with_parent(void);
 char *clinux_optarg(void);
+
+/// The width of a terminal in columns; 0 when the descriptor is none or does not know.
+int clinux_columns(int descriptor);
+
+/// Whether a TCP port can be listened on: 0, or the errno. A host that cannot be resolved gives EADDRNOTAVAIL.
+int clinux_try_listen(const char *host, const char *port);
+
+/// Takes the exclusive lock of an open file, without waiting: 0, or the errno (EWOULDBLOCK: somebody has it).
+int clinux_lock_file(int descriptor);
