@@ -1,17 +1,83 @@
-"""A worker and a gateway in Python, against the real router. Each owns its socket on a thread of its own."""
+"""Peers of the bus: a socket that speaks the protocol, and a worker and a gateway for the real router."""
 import os
 import queue
 import socket
 import threading
 import time
 
-from bus import (ANSWER, CREDIT, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FINISHED, HEARTBEAT, HELLO, QUERY, REGISTER, STARTED,
-                 SUBMIT, TERMINAL, WELCOME, Message, Peer, executions, identifier, job_body, read_job_body, records,
-                 text_of, write_records)
+import zmq
+
+from wire import (ANSWER, CREDIT, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FINISHED, HEARTBEAT, HELLO, QUERY,
+                  REGISTER, STARTED, SUBMIT, TERMINAL, WELCOME, Message, decode_job, encode_executions, encode_job,
+                  encode_records, encode_running, new_id, read_records, text_id)
+
+
+class Peer:
+    """A socket that speaks the protocol: a DEALER that connects, or a ROUTER that binds."""
+
+    def __init__(self, connect=None, bind=None):
+        self.context = zmq.Context()
+        self.socket = self.context.socket(zmq.DEALER if connect else zmq.ROUTER)
+        self.socket.linger = 0
+        if connect:
+            self.socket.setsockopt(zmq.IMMEDIATE, 1)
+            self.socket.connect(connect)
+            self.endpoint = connect
+        else:
+            self.socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
+            self._bind(bind)
+            self.endpoint = self.socket.last_endpoint.decode()
+
+    def _bind(self, endpoint, within=5):
+        """Binds; the port of a socket that was closed just before may take a moment to be free."""
+        end = time.monotonic() + within
+        while True:
+            try:
+                return self.socket.bind(endpoint)
+            except zmq.ZMQError as error:
+                if error.errno != zmq.EADDRINUSE or time.monotonic() > end:
+                    raise
+                time.sleep(0.02)
+
+    def send(self, message, to=None):
+        self.socket.send_multipart(([to] if to is not None else []) + message.frames())
+
+    def send_raw(self, frames):
+        self.socket.send_multipart(frames)
+
+    def receive(self, within=10.0):
+        """The next message; of a ROUTER (peer, message). None when the time is over."""
+        if not self.socket.poll(max(int(within * 1000), 0)):
+            return None
+        frames = self.socket.recv_multipart()
+        if self.socket.type == zmq.ROUTER:
+            return frames[0], Message.parse(frames[1:])
+        return Message.parse(frames)
+
+    def expect(self, *types, within=10.0, ignore=(HEARTBEAT, CREDIT)):
+        """The next message that is not of an ignored type; fails unless it is of one of these types."""
+        end = time.monotonic() + within
+        while (got := self.receive(end - time.monotonic())) is not None:
+            message = got[1] if isinstance(got, tuple) else got
+            if message.type in ignore and message.type not in types:
+                continue
+            assert message.type in types, f"expected type {types}, got {message}"
+            return got
+        raise AssertionError(f"no message of type {types} within {within} s")
+
+    def close(self):
+        self.socket.close()
+        self.context.term()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 class Connection:
-    """Reads and sends on its thread; `inbox` has what came, but for heartbeats."""
+    """A peer with a thread of its own that reads and sends; `inbox` has what came, but for heartbeats."""
 
     def __init__(self, endpoint):
         self.endpoint = endpoint
@@ -44,6 +110,8 @@ class Connection:
                 if message.type == WELCOME:
                     self.welcome = message.json
                     self.welcomed.set()
+                elif message.type == ERROR and message.json["code"] == "unregistered":
+                    self._send(peer, self.introduction())
                 else:
                     self.inbox.put(message)
             while not self.outbox.empty():
@@ -94,12 +162,12 @@ class Worker(Connection):
 
     def __init__(self, endpoint, skill, concurrency=1, wait=True, **manifest):
         self.name = f"python-{skill}-{os.urandom(2).hex()}"
-        self.instance = text_of(identifier())
+        self.instance = text_id(new_id())
         self.skill, self.concurrency, self.free = skill, concurrency, concurrency
         self.manifest = {"id": skill, "description": f"Does {skill}, for tests only.", "cacheTTL": 0,
                          "concurrency": concurrency} | manifest
         self.seen = 0
-        self.held = []
+        self.running = {}  # execution: number of its last event
         super().__init__(endpoint)
         if wait:
             assert self.welcomed.wait(10), "no WELCOME"
@@ -108,25 +176,29 @@ class Worker(Connection):
         return Message(REGISTER, value=self.free, body={
             "worker": self.name, "instance": self.instance, "host": socket.gethostname(), "pid": os.getpid(),
             "product": "conformance", "concurrency": self.concurrency, "manifests": [self.manifest],
-            "held": self.held})
+            "held": [{"job": text_id(job), "generation": generation, "attempt": attempt, "sequence": sequence,
+                      "state": "running"} for (job, generation, attempt), sequence in list(self.running.items())]})
 
     def heartbeat(self):
-        return Message(HEARTBEAT, sequence=self.seen, value=self.free)
+        return Message(HEARTBEAT, encode_running(*list(self.running.items())), sequence=self.seen, value=self.free)
 
     def job(self, within=15.0):
         """The next DISPATCH; it takes a slot."""
         message = self.expect(DISPATCH, within=within)
         self.seen = max(self.seen, message.sequence)
         self.free -= 1
-        message.skill, message.input = read_job_body(message.body)
+        self.running[message.execution] = 0
+        message.skill, message.input = decode_job(message.body)
         return message
 
     def say(self, job, sequence, *entries):
         """Sends records of a job. A terminal one frees the slot."""
         is_terminal = entries[-1][0] in (7, 8)
-        self.send(Message(EVENT, *job.execution, sequence=sequence, value=len(entries),
-                          flags=TERMINAL if is_terminal else 0, body=write_records(*entries)))
+        self.send(Message(EVENT, encode_records(*entries), flags=TERMINAL if is_terminal else 0, job=job.job,
+                          generation=job.generation, attempt=job.attempt, sequence=sequence, value=len(entries)))
+        self.running[job.execution] = sequence + len(entries) - 1
         if is_terminal:
+            del self.running[job.execution]
             self.free += 1
             self.send(Message(CREDIT, sequence=self.seen, value=self.free))
 
@@ -143,7 +215,7 @@ class Gateway(Connection):
 
     def __init__(self, endpoint, name=None):
         self.name = name or f"python-gateway-{os.urandom(4).hex()}"
-        self.instance = text_of(identifier())
+        self.instance = text_id(new_id())
         self.asked = 0
         super().__init__(endpoint)
         assert self.welcomed.wait(10), "no WELCOME"
@@ -156,9 +228,9 @@ class Gateway(Connection):
         return Message(HEARTBEAT)
 
     def submit(self, text, skill="", request=None, generation=1, milliseconds=0, **fields):
-        request = request or identifier()
-        self.send(Message(SUBMIT, request, generation, value=milliseconds,
-                          body=job_body(skill, session=text_of(identifier()), text=text, **fields)))
+        request = request or new_id()
+        self.send(Message(SUBMIT, job=request, generation=generation, value=milliseconds,
+                          body=encode_job(skill, session=text_id(new_id()), text=text, **fields)))
         return request
 
     def ask(self, question):
@@ -170,14 +242,14 @@ class Gateway(Connection):
                 return answer.json
 
     def acknowledge(self, message):
-        self.send(Message(EVENT_ACK, body=executions(message.execution)))
+        self.send(Message(EVENT_ACK, body=encode_executions(message.execution)))
 
     def end(self, job, within=20.0):
         """The records of a job up to its end, which is acknowledged; and the message with the end."""
         found = []
         while True:
             message = self.expect(EVENT, job=job, within=within)
-            found += records(message.body)
+            found += read_records(message.body)
             if message.flags & TERMINAL:
                 self.acknowledge(message)
                 return found, message
