@@ -28,7 +28,11 @@ final class WorkerRuntime: BusClientUser {
         var lastResend: UInt64 = 0
         var dispatchSeen: UInt64 = 0
         var executions: [Identifier: WorkerExecution] = [:]
+        /// What has something to say.
         var unsent: [WorkerExecution] = []
+        /// What has said that it may wait, and when the first of it has waited long enough.
+        var waiting: [WorkerExecution] = []
+        var waitingEnds: UInt64 = .max
         var slotsInUse = 0
         var slotsLent = 0
         var calls: [UInt64: CheckedContinuation<Result<SkillOutput, SkillError>, Never>] = [:]
@@ -53,8 +57,12 @@ final class WorkerRuntime: BusClientUser {
     private static let registerInterval: UInt64 = 2000
 
     init(
-        skills: [HostedSkill], registration: Registration, client: BusClient, log: Log,
-        onReady: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable (Ending) -> Void
+        skills: [HostedSkill],
+        registration: Registration,
+        client: BusClient,
+        log: Log,
+        onReady: @escaping @Sendable () -> Void,
+        onEnd: @escaping @Sendable (Ending) -> Void
     ) {
         self.skills = Dictionary(skills.map { ($0.manifest.id, $0) }) { first, _ in first }
         self.registration = registration
@@ -80,8 +88,10 @@ final class WorkerRuntime: BusClientUser {
         registration.held = state.executions.values.map { execution in
             let isEnded = execution.hasEnded
             return .init(
-                execution: execution.execution, sequence: execution.lastSequence,
-                state: isEnded ? .unacknowledged : .running)
+                execution: execution.execution,
+                sequence: execution.lastSequence,
+                state: isEnded ? .unacknowledged : .running
+            )
         }
         do {
             let free = freeSlots(state)
@@ -149,8 +159,12 @@ final class WorkerRuntime: BusClientUser {
         func refuse(_ code: String, _ text: String) {
             let error = JobError(code: code, message: text, retryable: true)
             let nack = Header(
-                .nack, job: execution.job, generation: execution.generation, attempt: execution.attempt,
-                sequence: header.sequence)
+                .nack,
+                job: execution.job,
+                generation: execution.generation,
+                attempt: execution.attempt,
+                sequence: header.sequence
+            )
             if let nack = try? Outgoing(nack, json: error) { try? client.send(nack) }
         }
         let decoded: (skill: String, input: JobInput)
@@ -176,7 +190,11 @@ final class WorkerRuntime: BusClientUser {
             guard freeSlots(state) > 0 else { return .busy }
             let limit = min(header.value == 0 ? .max : header.value, UInt64(skill.manifest.timeout * 1000))
             let started = WorkerExecution(
-                execution: execution, skill: skill, startTime: now, deadline: now + limit)
+                execution: execution,
+                skill: skill,
+                startTime: now,
+                deadline: now + limit
+            )
             state.executions[execution.job] = started
             state.slotsInUse += 1
             state.nextDeadline = min(state.nextDeadline, now + limit)
@@ -211,21 +229,32 @@ final class WorkerRuntime: BusClientUser {
     private func enqueue(_ execution: WorkerExecution) { state.withLock { $0.unsent.append(execution) } }
 
     func turn(now: UInt64) -> UInt64? {
-        let (unsent, isRegistered) = state.withLock { state -> ([WorkerExecution], Bool) in
-            guard case .registered = state.phase else { return ([], false) }
-            defer { state.unsent.removeAll(keepingCapacity: true) }
-            return (state.unsent, true)
+        let (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
+            guard case .registered = state.phase else { return ([], .max) }
+            var unsent = state.unsent
+            state.unsent = []
+            if now >= state.waitingEnds {
+                unsent += state.waiting
+                state.waiting.removeAll(keepingCapacity: true)
+                state.waitingEnds = .max
+            }
+            return (unsent, state.waitingEnds)
         }
-        var next = now + 1000
-        if isRegistered {
-            for execution in unsent {
-                let (message, later) = execution.flush(now: now)
-                if let message {
-                    do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
-                } else if let later {
-                    enqueue(execution)
-                    next = min(next, later)
-                }
+        var next = min(now + 1000, waitingEnds)
+        var waiting: [WorkerExecution] = []
+        for execution in unsent {
+            let (message, later) = execution.flush(now: now)
+            if let message {
+                do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
+            } else if let later {
+                waiting.append(execution)
+                next = min(next, later)
+            }
+        }
+        if !waiting.isEmpty {
+            state.withLock { state in
+                state.waiting += waiting
+                state.waitingEnds = min(state.waitingEnds, next)
             }
         }
         return min(next, keepTime(now: now))
@@ -250,9 +279,13 @@ final class WorkerRuntime: BusClientUser {
                 }
                 next = min(next, state.lastHeartbeat + state.heartbeat)
                 if now >= state.lastResend + WorkerRuntime.resendInterval {
+                    // After a registration all of them, else those that have waited long for their acknowledgement.
+                    let age = state.lastResend == 0 ? 0 : WorkerRuntime.resendInterval
                     state.lastResend = now
                     for execution in state.executions.values {
-                        if let terminal = execution.sentTerminal { try? client.send(terminal) }
+                        if let terminal = execution.terminalSent(before: now - min(now, age), now: now) {
+                            try? client.send(terminal)
+                        }
                     }
                 }
             }
@@ -286,7 +319,9 @@ final class WorkerRuntime: BusClientUser {
                 JobError(
                     code: JobError.Code.timeout,
                     message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
-                    retryable: true))
+                    retryable: true
+                )
+            )
         }
         for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }
         if hasDrained {
@@ -313,8 +348,11 @@ final class WorkerRuntime: BusClientUser {
     private func release(_ state: inout State) {
         for execution in state.executions.values where !execution.hasEnded {
             let header = Header(
-                .release, job: execution.execution.job, generation: execution.execution.generation,
-                attempt: execution.execution.attempt)
+                .release,
+                job: execution.execution.job,
+                generation: execution.execution.generation,
+                attempt: execution.execution.attempt
+            )
             try? client.send(Outgoing(header))
             execution.fence()
         }
@@ -325,10 +363,13 @@ final class WorkerRuntime: BusClientUser {
     private func run(_ execution: WorkerExecution, _ input: JobInput, _ frames: [SharedFrame]) {
         let task = Task { [self] in
             let context = SkillContext(
-                session: input.session, execution: execution.execution,
+                session: input.session,
+                execution: execution.execution,
                 idempotencyKey: input.idempotencyKey ?? execution.execution.job.description,
                 deadline: .now + .milliseconds(Int64(clamping: (execution.deadline ?? 0) - execution.startTime)),
-                depth: input.depth ?? 0, reporter: Reporter(runtime: self, execution: execution))
+                depth: input.depth ?? 0,
+                reporter: Reporter(runtime: self, execution: execution)
+            )
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
@@ -420,7 +461,9 @@ extension WorkerRuntime {
     }
 
     fileprivate func call(
-        _ skill: String, _ input: JobInput, by execution: WorkerExecution
+        _ skill: String,
+        _ input: JobInput,
+        by execution: WorkerExecution
     ) async -> Result<SkillOutput, SkillError> {
         guard let body = try? JobBody.encode(skill: skill, input: input) else {
             return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
@@ -437,7 +480,12 @@ extension WorkerRuntime {
             await withCheckedContinuation { continuation in
                 state.withLock { $0.calls[number] = continuation }
                 let header = Header(
-                    .call, job: caller.job, generation: caller.generation, attempt: caller.attempt, sequence: number)
+                    .call,
+                    job: caller.job,
+                    generation: caller.generation,
+                    attempt: caller.attempt,
+                    sequence: number
+                )
                 do {
                     try client.send(Outgoing(header, body: body))
                 } catch {
@@ -493,14 +541,19 @@ extension SkillInput {
         let described = input.attachments ?? []
         guard described.count == frames.count else {
             throw SkillError(
-                JobError.Code.badMessage, "\(described.count) attachments are described, \(frames.count) came")
+                JobError.Code.badMessage,
+                "\(described.count) attachments are described, \(frames.count) came"
+            )
         }
         self.init(
-            text: input.text, separatedMaterial: input.material,
+            text: input.text,
+            separatedMaterial: input.material,
             attachments: zip(described, frames).map { description, frame in
                 Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
             },
-            history: input.history ?? [], previous: input.previous ?? [])
+            history: input.history ?? [],
+            previous: input.previous ?? []
+        )
     }
 }
 
