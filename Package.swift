@@ -17,7 +17,7 @@ func service(_ name: String, path: String, _ dependencies: [Target.Dependency]) 
 }
 
 func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire"] + dependencies)
+    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire", "Lifecycle"] + dependencies)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -79,8 +79,8 @@ let package = Package(
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Intent", ["Wire", "Text"]),
-        library("SessionStore", ["Wire", "CSQLite"]),
-        library("SessionClient", ["Wire", "CCurl"]),
+        library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
+        library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
         library("DocumentIndex", ["Text", "CSQLite"]),
 
@@ -107,11 +107,14 @@ let package = Package(
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
-        tests("SessionStoreTests", ["SessionStore", "Wire", "TestSupport"]),
+        tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
         tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
         tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
-        tests("GatewayTests", ["Gateway", "Wire", "SessionStore", "HTTPServer", "TestSupport"]),
+        tests(
+            "GatewayTests",
+            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "TestSupport"]
+        ),
         tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
         tests(
             "WorkerTests",

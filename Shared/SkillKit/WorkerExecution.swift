@@ -30,6 +30,7 @@ final class WorkerExecution: Sendable {
         /// Whether nothing in the outbox is urgent.
         var outboxMayWait = true
         var hasTerminal = false
+        var terminalFlags: Header.Flags = []
         var nextSequence: UInt64 = 1
         var lastFlush: UInt64 = 0
         var terminal: Outgoing?
@@ -52,13 +53,15 @@ final class WorkerExecution: Sendable {
     }
 
     /// Takes a record. True if the bus thread must be told that there is something to send.
-    func record(_ kind: EventKind, _ payload: [UInt8]) -> Bool {
+    func record(_ kind: EventKind, _ payload: [UInt8], isRetryable: Bool = false) -> Bool {
         state.withLock { state in
             guard canRecord(&state) else { return false }
             makeRoom(&state)
             state.outbox.append(kind, payload)
             if kind != .started { state.outboxMayWait = false }
             state.hasTerminal = kind.isTerminal
+            if kind.isTerminal { state.terminalFlags = [.terminal] }
+            if kind == .failed { state.terminalFlags.formUnion(isRetryable ? [.failed, .retryable] : [.failed]) }
             return mark(&state)
         }
     }
@@ -111,7 +114,7 @@ final class WorkerExecution: Sendable {
                 sequence: state.nextSequence,
                 value: state.outbox.count
             )
-            if state.hasTerminal { header.flags.insert(.terminal) }
+            header.flags.formUnion(state.terminalFlags)
             let message = Outgoing(header, body: state.outbox.bytes)
             state.nextSequence += state.outbox.count
             if state.hasTerminal {

@@ -337,7 +337,8 @@ final class WorkerRuntime: BusClientUser {
 
     private func sendHeartbeat(_ state: borrowing State) {
         var body: [UInt8] = []
-        for execution in state.executions.values where !execution.hasEnded {
+        // Listed until the terminal event is on its way: a leased job that a heartbeat lacks counts as lost.
+        for execution in state.executions.values where execution.sentTerminal == nil {
             ExecutionList.append(execution.execution, progress: execution.progress, to: &body)
         }
         let header = Header(.heartbeat, sequence: state.dispatchSeen, value: UInt64(freeSlots(state)))
@@ -401,7 +402,7 @@ final class WorkerRuntime: BusClientUser {
             guard payload.count <= Limits.output else {
                 throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
             }
-            say(execution, .finished, payload)
+            if execution.record(.finished, payload) { wake(execution) }
         } catch WireError.tooLarge(let what, let limit, let got) {
             let reason = "the \(what) has \(got) bytes, the limit is \(limit)"
             fail(execution, JobError(code: JobError.Code.outputTooLarge, message: reason))
@@ -412,11 +413,9 @@ final class WorkerRuntime: BusClientUser {
 
     private func fail(_ execution: WorkerExecution, _ error: JobError) {
         guard let payload = try? JSONBody.encode(error) else { return }
-        say(execution, .failed, payload)
-    }
-
-    private func say(_ execution: WorkerExecution, _ kind: EventKind, _ payload: [UInt8]) {
-        if execution.record(kind, payload) { wake(execution) }
+        // A stop is final: only what the skill itself calls passing is tried again.
+        let isRetryable = error.retryable && execution.stopReason == nil
+        if execution.record(.failed, payload, isRetryable: isRetryable) { wake(execution) }
     }
 
     private func wake(_ execution: WorkerExecution) {

@@ -12,8 +12,8 @@ public enum Language: String, Sendable, Hashable, CaseIterable {
 
     /// The language that most of a text is in.
     ///
-    /// Chinese when Han characters are a considerable share: a Han character weighs as much as five Latin letters, so an
-    /// English text with some Chinese names stays English, and a Chinese one full of English terms stays Chinese.
+    /// Chinese when it has as many Han characters as Latin words: so an English text with some Chinese names stays
+    /// English, and a Chinese one full of English terms stays Chinese.
     public static func of(_ text: String) -> Language {
         var han = 0
         var kana = 0
@@ -57,9 +57,9 @@ public enum Language: String, Sendable, Hashable, CaseIterable {
             }
         }
         endWord()
-        if kana * 8 > han + kana { return kana + han >= latin / 5 ? .other : .english }
+        if kana * 8 > han + kana { return kana + han >= words ? .other : .english }
         let others = letters + hangul
-        if han > 0, han * 5 >= latin, han >= others / 2 { return .chinese }
+        if han > 0, han >= words, han >= others / 2 { return .chinese }
         if latin == 0 || others > latin { return .other }
         return words >= 30 && functionWords * 12 < words ? .other : .english
     }
