@@ -40,6 +40,8 @@ final class WorkerExecution: Sendable {
         var streamedText = false
         var stopReason: JobError?
         var task: Task<Void, Never>?
+        var hasReturned = false
+        var holdsSlot = true
     }
     private let state = Mutex(State())
 
@@ -127,6 +129,19 @@ final class WorkerExecution: Sendable {
             state.isWaitingForFlush = false
             state.lastFlush = now
             return (message, nil)
+        }
+    }
+
+    /// The skill's function has returned. Before its terminal record is made.
+    func returned() { state.withLock { $0.hasReturned = true } }
+
+    /// Whether its slot becomes free now: when the function has returned and the router has been told, or will not be.
+    /// True once. Credit and events then say the same, so that no job meets a worker without a free slot.
+    func givesSlotBack() -> Bool {
+        state.withLock { state in
+            guard state.holdsSlot, state.hasReturned, state.terminal != nil || state.isFenced else { return false }
+            state.holdsSlot = false
+            return true
         }
     }
 

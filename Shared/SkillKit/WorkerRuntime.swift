@@ -185,6 +185,7 @@ final class WorkerRuntime: BusClientUser {
                 if known.execution == execution { return .again(known) }
                 guard known.execution.isOlder(than: execution) else { return .older }
                 known.fence()
+                if known.givesSlotBack() { state.slotsInUse -= 1 }
             }
             if state.isDraining { return .draining }
             guard freeSlots(state) > 0 else { return .busy }
@@ -223,7 +224,9 @@ final class WorkerRuntime: BusClientUser {
             state.executions[execution.job] = nil
             return found
         }
-        found?.fence()
+        guard let found else { return }
+        found.fence()
+        if found.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
     }
 
     private func enqueue(_ execution: WorkerExecution) { state.withLock { $0.unsent.append(execution) } }
@@ -242,19 +245,22 @@ final class WorkerRuntime: BusClientUser {
         }
         var next = min(now + 1000, waitingEnds)
         var waiting: [WorkerExecution] = []
+        var freed = 0
         for execution in unsent {
             let (message, later) = execution.flush(now: now)
             if let message {
                 do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
+                if execution.givesSlotBack() { freed += 1 }
             } else if let later {
                 waiting.append(execution)
                 next = min(next, later)
             }
         }
-        if !waiting.isEmpty {
+        if !waiting.isEmpty || freed > 0 {
             state.withLock { state in
+                state.slotsInUse -= freed
                 state.waiting += waiting
-                state.waitingEnds = min(state.waitingEnds, next)
+                if !waiting.isEmpty { state.waitingEnds = min(state.waitingEnds, next) }
             }
         }
         return min(next, keepTime(now: now))
@@ -356,6 +362,7 @@ final class WorkerRuntime: BusClientUser {
             )
             try? client.send(Outgoing(header))
             execution.fence()
+            if execution.givesSlotBack() { state.slotsInUse -= 1 }
         }
     }
 
@@ -374,22 +381,21 @@ final class WorkerRuntime: BusClientUser {
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
-                freeSlot()
+                execution.returned()
                 if let reason = execution.stopReason {
                     fail(execution, reason)
                 } else {
                     finish(execution, output)
                 }
             } catch {
-                freeSlot()
+                execution.returned()
                 fail(execution, execution.stopReason ?? JobError(error))
             }
+            // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
+            if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
         }
         execution.run(task)
     }
-
-    /// Before the terminal record is made: the router may send the next job as soon as it has seen that.
-    private func freeSlot() { state.withLock { $0.slotsInUse -= 1 } }
 
     private func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
         if !execution.hasStreamedText, !output.text.isEmpty {
