@@ -81,7 +81,7 @@ let package = Package(
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
-        library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
+        library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
         library("DocumentIndex", ["Text", "CSQLite"]),
 
         service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
