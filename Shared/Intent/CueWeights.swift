@@ -32,7 +32,16 @@ enum CueWeights {
             || reading.grammar.contains(.deictic) && reading.clause(clause, has: .deictic)
         let hasSum = mentions.contains { $0.shape != nil && $0.weight >= 0.7 }
         for index in mentions.indices where lexicon.groups[mentions[index].group].role == .source {
-            if hasSum { mentions[index].weight *= 0.5 } else if pointsAtText { mentions[index].weight *= 0.6 }
+            if hasSum {
+                mentions[index].weight *= 0.5
+            } else if pointsAtText || reading.clause(clause, has: .language) {
+                mentions[index].weight *= 0.6
+            }
+        }
+        // "This poem" is one to work on.
+        for index in mentions.indices
+        where pointsAtText && lexicon.groups[mentions[index].group].role == .talk && mentions[index].weight > 0.4 {
+            mentions[index].weight *= 0.6
         }
         let wishes = mentions.indices.filter { mentions[$0].weight >= strong && mentions[$0].shape == nil }
         guard let wish = wish(of: wishes.map { mentions[$0] }, clause, reading) else { return }
@@ -65,7 +74,7 @@ enum CueWeights {
         let head = units[clauseStart..<first.range.lowerBound]
         if first.isHan || last.isHan, head.contains(where: { isPreposition($0.scalar) }) { return last }
         // 摘要里的关键词, 译文的概要: the head of a Chinese noun phrase comes last.
-        if first.isHan, let after = scalar(after: first), after == 0x7684 || after == 0x91CC || after == 0x4E2D {
+        if let after = scalar(after: first), after == 0x7684 || after == 0x91CC || after == 0x4E2D {
             return mentions.first { $0.group != first.group }
         }
         return first

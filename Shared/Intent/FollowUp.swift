@@ -6,7 +6,7 @@ struct FollowUp {
     private static let longest = 16
     /// An assistant's or user's text from this length on is something to work on.
     private static let materialLength = 30
-    private static let markedScore = 0.7
+    private static let markedScore = 0.66
     private static let unmarkedScore = 0.5
 
     /// The skills of the last turn that had any.

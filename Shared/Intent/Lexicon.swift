@@ -96,12 +96,15 @@ struct Lexicon: Sendable {
         for length in [5, 4, 3] where position + length <= units.list.count {
             let window = units.list[position..<position + length]
             guard window.allSatisfy({ $0.kind == .han }) else { continue }
-            for hole in 0..<length {
+            for hole in Self.holes(length) {
                 if let entry = nearHan[Self.holed(window.map(\.key), hole)] { return entry }
             }
         }
         return nil
     }
+
+    /// The places at which an entry may differ. In three characters only the middle one: 关键 begins many a word.
+    private static func holes(_ length: Int) -> Range<Int> { length == 3 ? 1..<2 : 1..<length }
 
     private static func holed(_ keys: [UInt64], _ hole: Int) -> UInt64 {
         var hash = UInt64(keys.count &* 31 &+ hole)
@@ -149,16 +152,24 @@ struct Lexicon: Sendable {
                 let keys = units.list.map(\.key)
                 guard !keys.isEmpty else { continue }
                 if let known = index[keys] {
-                    entries[known].memberships.append(membership)
+                    // Spellings of one stem count once.
+                    let same = entries[known].memberships.firstIndex {
+                        $0.group == membership.group && $0.initial == membership.initial
+                    }
+                    if let same {
+                        if entries[known].memberships[same].weight < membership.weight {
+                            entries[known].memberships[same] = membership
+                        }
+                    } else {
+                        entries[known].memberships.append(membership)
+                    }
                 } else {
                     index[keys] = entries.count
                     let isHan = units.list.contains { $0.kind == .han }
                     entries.append(Entry(keys: keys, isHan: isHan, memberships: [membership]))
                 }
-                if keys.count == 1, !groups[membership.group].isGrammar, term.utf8.count >= 5,
-                    term.utf8.allSatisfy({ 0x61...0x7A ~= $0 })
-                {
-                    words.append(term)
+                if !groups[membership.group].isGrammar {
+                    for word in term.split(separator: " ") where word.utf8.count >= 4 { words.append(String(word)) }
                 }
             }
         }
@@ -172,7 +183,7 @@ struct Lexicon: Sendable {
             byFirst[first, default: []].append(Int32(number))
             let isTopic = entry.memberships.contains { !groups[$0.group].isGrammar && $0.weight >= 0.7 }
             if entry.isHan, isTopic, 3...5 ~= entry.keys.count {
-                for hole in entry.keys.indices { nearHan[Self.holed(entry.keys, hole)] = Int32(number) }
+                for hole in Self.holes(entry.keys.count) { nearHan[Self.holed(entry.keys, hole)] = Int32(number) }
             }
         }
         self.groups = groups

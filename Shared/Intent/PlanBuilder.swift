@@ -93,10 +93,11 @@ struct PlanBuilder {
         if hasWork {
             wishes.removeAll { wish in
                 index.roles[wish.skill] == .source
-                    && (hasMaterial || wish.score < 0.55 && result.totals[wish.skill] < 0.6)
+                    && (hasMaterial && wish.score < 0.75 || wish.score < 0.55 && result.totals[wish.skill] < 0.6)
             }
         }
         guard wishes.count >= 2 else { return nil }
+        if let source = missingSource(for: wishes, result, hasMaterial: hasMaterial) { wishes.insert(source, at: 0) }
         let skills = wishes.map(\.skill)
         // Finding comes before working on what was found, whichever is said first.
         let order =
@@ -109,6 +110,22 @@ struct PlanBuilder {
             steps.append(Step(skill: skills[number], after: needed.compactMap { order.firstIndex(of: $0) }.sorted()))
         }
         return steps
+    }
+
+    /// A digest with references of no text at hand needs something found first, if something is asked at all.
+    private func missingSource(for wishes: [Wish], _ result: SkillScorer.Result, hasMaterial: Bool) -> Wish? {
+        let roles = wishes.map { index.roles[$0.skill] }
+        guard !hasMaterial, roles.contains(.annotate), roles.contains(.transform), !roles.contains(.source),
+            !result.reading.grammar.contains(.deictic)
+        else { return nil }
+        let asked = result.mentions.filter { lexicon.groups[$0.group].role == .source && $0.weight >= 0.35 }
+        guard let mention = asked.max(by: { $0.weight < $1.weight }) else { return nil }
+        let owners = index.owners[mention.group]
+        let skill = index.best(owners.map(\.skill)) { skill in
+            Double(owners.first { $0.skill == skill }?.strength ?? 0)
+        }
+        guard let skill, index.roles[skill] == .source, !result.isDenied[skill] else { return nil }
+        return Wish(skill: skill, group: mention.group, boundary: [], clause: mention.clause, score: mention.weight)
     }
 
     /// The earlier wishes whose output a wish needs.

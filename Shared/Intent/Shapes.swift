@@ -199,15 +199,15 @@ enum Shapes {
                 }
                 let start = match.range.lowerBound
                 // "into simple Portuguese": up to two words between.
-                for back in 1...3 where start - back >= 0 {
+                for back in 1...5 where start - back >= 0 {
                     let unit = units[start - back]
-                    guard unit.kind != .mark, unit.kind != .lineEnd else { break }
+                    guard unit.kind == .han || unit.kind == .word && back <= 3 else { break }
                     guard let before = byStart[start - back] else { continue }
                     guard reading.has(.toLanguage, before) else { continue }
                     let text = reading.units.text(before.range)
                     let isSure = text != "in" && text != "as" && text != "用" && text != "to"
                     offer(
-                        (isSure ? 0.8 : 0.6) - 0.05 * Double(back - 1),
+                        (isSure ? 0.8 : 0.72) - 0.03 * Double(back - 1),
                         before.range.lowerBound..<match.range.upperBound
                     )
                     break

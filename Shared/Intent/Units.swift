@@ -55,7 +55,11 @@ struct Units {
                 position = Self.endOfNumber(in: scalars, from: start)
                 list.append(Unit(key: Key.number, kind: .number, start: start, end: position, scalar: scalar))
             case .letter:
-                while position < scalars.count, Self.continuesWord(scalars, at: position) { position += 1 }
+                while position < scalars.count, Self.continuesWord(scalars, at: position) {
+                    // sin30 is a function of a number.
+                    if 0x30...0x39 ~= scalars[position], Self.isFunction(scalars[start..<position]) { break }
+                    position += 1
+                }
                 Self.appendWord(scalars, start..<position, to: &list)
             }
         }
@@ -120,6 +124,10 @@ struct Units {
         case 0xA0...0xFF, 0x2010...0x205E, 0x2200...0x22FF, 0x3001...0x303F, 0x0600...0x06FF: true
         default: false
         }
+    }
+
+    private static func isFunction(_ scalars: ArraySlice<UInt32>) -> Bool {
+        scalars.count <= 4 && ["sin", "cos", "tan", "log", "ln", "lg", "sqrt"].contains(string(scalars))
     }
 
     private static func endOfNumber(in scalars: [UInt32], from start: Int) -> Int {
