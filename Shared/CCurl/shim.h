@@ -1,7 +1,4 @@
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE  // as CLinux does: the same system types must look the same in both
-#endif
 #include <curl/curl.h>
 
 // One function per type of argument, since Swift cannot call C variadics.
