@@ -70,7 +70,9 @@ extension Arithmetic {
         }
     }
 
-    private func trigonometric(_ function: Function, _ first: Number, _ second: Number) throws(ExpressionError) -> Number {
+    private func trigonometric(_ function: Function, _ first: Number, _ second: Number) throws(ExpressionError)
+        -> Number
+    {
         if first.exact?.isZero == true {
             switch function {
             case .sin, .tan, .asin, .atan, .sinh, .tanh, .asinh, .atanh: return first

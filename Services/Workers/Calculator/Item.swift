@@ -20,7 +20,9 @@ struct Item {
     }
 
     /// Another meaning in the same place.
-    func with(_ meaning: Meaning, _ text: String? = nil) -> Item { Item(.meaning(meaning), text ?? self.text, at: position) }
+    func with(_ meaning: Meaning, _ text: String? = nil) -> Item {
+        Item(.meaning(meaning), text ?? self.text, at: position)
+    }
 
     var meaning: Meaning? { if case .meaning(let meaning) = content { meaning } else { nil } }
     var number: Rational? { if case .number(let value) = content { value } else { nil } }
@@ -51,7 +53,8 @@ struct Item {
     var endsOperand: Bool {
         switch content {
         case .number: true
-        case .meaning(.constant), .meaning(.close), .meaning(.variable), .meaning(.postfix), .meaning(.functionAfter): true
+        case .meaning(.constant), .meaning(.close), .meaning(.variable), .meaning(.postfix), .meaning(.functionAfter):
+            true
         default: false
         }
     }
@@ -74,7 +77,9 @@ struct ItemReader {
                 let isSign = !token.isWord
                 if case .filler = meaning {
                 } else {
-                    let text = tokens[index..<(index + length)].map(\.original).joined(separator: token.isHan ? "" : " ")
+                    let text = tokens[index..<(index + length)].map(\.original).joined(
+                        separator: token.isHan ? "" : " "
+                    )
                     items.append(Item(.meaning(meaning), text, at: token.position, isSign: isSign))
                 }
                 index += length
@@ -153,7 +158,8 @@ struct ItemReader {
     /// `mod(17, 5)`
     private mutating func resolveModuloCall() {
         for index in items.indices where items[index].binary == .modulo && !items[index].isSign {
-            let isCall = index + 1 < items.count && items[index + 1].isOpen && (index == 0 || !items[index - 1].endsOperand)
+            let isCall =
+                index + 1 < items.count && items[index + 1].isOpen && (index == 0 || !items[index - 1].endsOperand)
             if isCall { items[index] = items[index].with(.function(.modulo)) }
         }
     }
@@ -169,7 +175,9 @@ struct ItemReader {
             }
             if item.postfix == .percent, item.isSign, let next, next.startsOperand, !next.isNegative {
                 result.append(item.with(.binary(.modulo)))
-            } else if item.postfix == .factorial, let next, next.postfix == .factorial, next.position == item.position + 1 {
+            } else if item.postfix == .factorial, let next, next.postfix == .factorial,
+                next.position == item.position + 1
+            {
                 result.append(item.with(.postfix(.doubleFactorial), "!!"))
                 skipsNext = true
             } else {
@@ -220,22 +228,27 @@ struct ItemReader {
         else { return }
         var end = items.count
         while end > place + 1, let meaning = items[end - 1].meaning, case .equals = meaning { end -= 1 }
-        items = Array(items[...place]) + [items[place].with(.open, "(")] + Self.arguments(items[(place + 1)..<end])
+        items =
+            Array(items[...place]) + [items[place].with(.open, "(")] + Self.arguments(items[(place + 1)..<end])
             + [items[end - 1].with(.close, ")")] + items[end...]
     }
 
     /// 4、8、15的平均数, 三和四的积: the list goes back to the start.
     private mutating func resolveListsAfter() {
-        guard let place = items.firstIndex(where: { item in
-            if case .combination? = item.meaning { return true }
-            return item.functionAfter?.takesList == true
-        }), place > 0 else { return }
+        guard
+            let place = items.firstIndex(where: { item in
+                if case .combination? = item.meaning { return true }
+                return item.functionAfter?.takesList == true
+            }), place > 0
+        else { return }
         let before = items[..<place]
         if case .combination(let operation)? = items[place].meaning {
-            items = before.map { $0.isAnd || $0.isComma ? $0.with(.binary(operation), operation.sign) : $0 }
+            items =
+                before.map { $0.isAnd || $0.isComma ? $0.with(.binary(operation), operation.sign) : $0 }
                 + items[(place + 1)...]
         } else if let function = items[place].functionAfter {
-            items = [items[place].with(.function(function), function.name), items[place].with(.open, "(")]
+            items =
+                [items[place].with(.function(function), function.name), items[place].with(.open, "(")]
                 + Self.arguments(before) + [items[place].with(.close, ")")] + items[(place + 1)...]
         }
     }
@@ -277,7 +290,8 @@ struct ItemReader {
             guard end > start else { return }
             var rest = Array(items[end...])
             if rest.first?.functionAfter == .log10 { rest.removeFirst() }
-            items = Array(items[..<place])
+            items =
+                Array(items[..<place])
                 + [items[place].with(.function(.log), "log"), items[place].with(.open, "(")] + items[start..<end]
                 + [items[base].with(.comma, ","), items[base], items[end - 1].with(.close, ")")] + rest
         }
@@ -309,16 +323,16 @@ struct ItemReader {
             guard case .possessive? = items[index].meaning else { continue }
             var end = index + 1
             while end < items.count, !items[end].isPowerEnd, end - index <= 3 { end += 1 }
-            if end < items.count, items[end].isPowerEnd, items[(index + 1)..<end].contains(where: { $0.number != nil }) {
+            if end < items.count, items[end].isPowerEnd, items[(index + 1)..<end].contains(where: { $0.number != nil })
+            {
                 items[index] = items[index].with(.binary(.power), "^")
             }
         }
         var index = 0
         while index < items.count {
             if items[index].isPowerEnd {
-                if index + 1 < items.count, items[index + 1].isOpen, index == 0 || !items[index - 1].endsOperand {
-                    items[index] = items[index].with(.function(.power))
-                } else {
+                guard index + 1 < items.count, items[index + 1].isOpen, index == 0 || !items[index - 1].endsOperand
+                else {
                     // 2三次方: a power with no sign between base and exponent.
                     if index >= 2, items[index - 1].number != nil, items[index - 2].endsOperand {
                         items.insert(items[index - 1].with(.binary(.power), "^"), at: index - 1)
@@ -327,6 +341,7 @@ struct ItemReader {
                     items.remove(at: index)
                     continue
                 }
+                items[index] = items[index].with(.function(.power))
             }
             index += 1
         }
@@ -377,7 +392,9 @@ struct ItemReader {
 
     /// 256开平方 becomes √256.
     private mutating func resolveFunctionsAfter() {
-        while let place = items.firstIndex(where: { $0.functionAfter != nil }), let function = items[place].functionAfter {
+        while let place = items.firstIndex(where: { $0.functionAfter != nil }),
+            let function = items[place].functionAfter
+        {
             var start = place
             while start > 0, items[start - 1].postfix != nil { start -= 1 }
             guard start > 0, items[start - 1].endsOperand else { return }

@@ -86,7 +86,10 @@ enum Vocabulary {
         (.function(.product), "product|product of"),
         (.function(.average), "average|average of|avg|mean|mean of|arithmetic mean of"),
         (.function(.median), "median|median of"),
-        (.function(.gcd), "gcd|hcf|greatest common divisor of|greatest common factor of|highest common factor of|gcd of"),
+        (
+            .function(.gcd),
+            "gcd|hcf|greatest common divisor of|greatest common factor of|highest common factor of|gcd of"
+        ),
         (.function(.lcm), "lcm|least common multiple of|lowest common multiple of|lcm of"),
         (.function(.factorial), "factorial|factorial of"),
         (.function(.gamma), "gamma"),
@@ -122,7 +125,8 @@ enum Vocabulary {
         (.constant(.pi), "pi|圆周率"), (.constant(.e), "e|自然常数"), (.constant(.tau), "tau"),
         (.constant(.goldenRatio), "phi|golden ratio|黄金分割比"),
         (.negative, "negative|负"),
-        (.verb(.add), "add"), (.verb(.subtract), "subtract"), (.verb(.multiply), "multiply"), (.verb(.divide), "divide"),
+        (.verb(.add), "add"), (.verb(.subtract), "subtract"), (.verb(.multiply), "multiply"),
+        (.verb(.divide), "divide"),
         (.by, "by|to"),
         (.from, "from|从"),
         (.open, "("), (.close, ")"),
@@ -208,7 +212,8 @@ enum Vocabulary {
 
     /// Names whose parentheses hold several arguments.
     static let severalArguments: Set<String> = [
-        "min", "max", "sum", "product", "average", "avg", "mean", "median", "gcd", "hcf", "lcm", "atan2", "binomial", "choose",
+        "min", "max", "sum", "product", "average", "avg", "mean", "median", "gcd", "hcf", "lcm", "atan2", "binomial",
+        "choose",
         "ncr", "comb", "npr", "perm", "root", "pow", "power", "mod", "modulo", "log", "round", "minimum", "maximum",
     ]
 
@@ -218,8 +223,10 @@ enum Vocabulary {
     ]
 
     private static let listWords: [String] = [
-        "average of", "mean of", "sum of", "product of", "median of", "minimum of", "maximum of", "smallest of", "largest of",
-        "gcd of", "lcm of", "greatest common", "least common", "lowest common", "highest common", "平均", "中位数", "最大", "最小",
+        "average of", "mean of", "sum of", "product of", "median of", "minimum of", "maximum of", "smallest of",
+        "largest of",
+        "gcd of", "lcm of", "greatest common", "least common", "lowest common", "highest common", "平均", "中位数", "最大",
+        "最小",
         "总和", "之和", "add up",
     ]
 
@@ -238,7 +245,8 @@ enum Vocabulary {
     }
 
     private static let correctable = [
-        "calculate", "compute", "plus", "minus", "times", "multiplied", "divided", "square", "percent", "equals", "what",
+        "calculate", "compute", "plus", "minus", "times", "multiplied", "divided", "square", "percent", "equals",
+        "what",
         "please", "average", "factorial", "convert", "squared", "evaluate",
     ]
 

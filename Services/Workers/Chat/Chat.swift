@@ -12,8 +12,10 @@ struct Chat: Skill {
             about the assistant itself. 闲聊：问候、告别、感谢、情绪、笑话、看法、建议、讲故事写诗、关于助手自己的问题。
             """,
         examples: [
-            "hi there", "how are you doing today", "thanks a lot, you're great", "tell me a joke", "who made you", "are you a human",
-            "good night", "I'm bored, talk to me", "I got the job", "make up a short story", "what can you do", "你好", "早上好呀", "谢谢你，帮大忙了",
+            "hi there", "how are you doing today", "thanks a lot, you're great", "tell me a joke", "who made you",
+            "are you a human",
+            "good night", "I'm bored, talk to me", "I got the job", "make up a short story", "what can you do", "你好",
+            "早上好呀", "谢谢你，帮大忙了",
             "你叫什么名字", "讲个笑话听听", "我今天心情不太好", "你会做什么", "晚安，明天见", "陪我聊聊天吧", "你是机器人还是真人",
         ],
         priority: 10,
@@ -32,8 +34,10 @@ struct Chat: Skill {
         // The same message at the same point of a conversation gets the same answer; a repeated one gets another.
         let turn = input.history.count { $0.role == "user" }
         let seed = input.text.utf8.reduce(turn) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
-        let replies = topic.map { isChinese ? $0.chinese : $0.english } ?? (isChinese ? Replies.chinese : Replies.english)
-        let text = replies.isEmpty ? Replies.english[0] : replies[(topic?.rotates == true ? turn : seed) % replies.count]
+        let replies =
+            topic.map { isChinese ? $0.chinese : $0.english } ?? (isChinese ? Replies.chinese : Replies.english)
+        let text =
+            replies.isEmpty ? Replies.english[0] : replies[(topic?.rotates == true ? turn : seed) % replies.count]
         return SkillOutput(text: text)
     }
 

@@ -32,7 +32,8 @@ enum Listener {
         let message = Message(text)
         let english = ["another one", "another", "one more", "more please", "=more", "again", "next one"]
         let chinese = ["再来一个", "再讲一个", "再说一个", "再来", "还有吗", "换一个", "继续"]
-        return english.contains { message.score(english: $0) > 0 } || chinese.contains { message.score(chinese: $0) > 0 }
+        return english.contains { message.score(english: $0) > 0 }
+            || chinese.contains { message.score(chinese: $0) > 0 }
     }
 
     /// A message as it is compared: folded words, and its Han characters in simplified form.
@@ -44,7 +45,9 @@ enum Listener {
         init(_ text: String) {
             let folded = Normalizer.fold(text).replacing("\u{2019}", with: "'")
             words = WordSegmenter().words(in: folded).filter { !$0.isHan }.map(\.text)
-            han = String(ChineseScript.simplified(folded).filter { $0.unicodeScalars.contains { Script.isHan($0.value) } })
+            han = String(
+                ChineseScript.simplified(folded).filter { $0.unicodeScalars.contains { Script.isHan($0.value) } }
+            )
             length = words.count + han.count
         }
 
@@ -67,7 +70,9 @@ enum Listener {
                     exact += 1
                     letters += part.count
                 }
-                if exact == parts.count { return Double(letters) + Double(parts.count) + (isWhole ? 20 : isStart ? 1 : 0) }
+                if exact == parts.count {
+                    return Double(letters) + Double(parts.count) + (isWhole ? 20 : isStart ? 1 : 0)
+                }
             }
             return 0
         }

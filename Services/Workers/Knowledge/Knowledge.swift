@@ -39,7 +39,8 @@ struct Knowledge: Skill {
         consumes: ["text"],
         produces: ["passages", "text"],
         examples: [
-            "what does the handbook say about parental leave", "look up the refund policy in our docs", "who invented the telephone",
+            "what does the handbook say about parental leave", "look up the refund policy in our docs",
+            "who invented the telephone",
             "how does garbage collection work in Java", "explain the difference between TCP and UDP",
             "search the knowledge base for vpn setup", "when did the Berlin wall fall", "why do cats purr", "查一下公司年假制度",
             "什么是CAP定理", "知识库里有没有关于报销流程的说明", "根据文档，接口的超时时间默认是多少", "红楼梦的作者是谁", "光合作用的原理是什么",
@@ -66,7 +67,10 @@ struct Knowledge: Skill {
         let words = KnowledgeWords(isChinese: isChinese)
         let limit = arguments.limit ?? 5
         guard 1...20 ~= limit else {
-            throw SkillError(JobError.Code.invalidArguments, "invalid arguments: \"limit\" must be from 1 to 20, not \(limit)")
+            throw SkillError(
+                JobError.Code.invalidArguments,
+                "invalid arguments: \"limit\" must be from 1 to 20, not \(limit)"
+            )
         }
         let query = Question.query(input, skill: Self.manifest.id)
         guard query.contains(where: { !$0.isWhitespace }) else { throw words.emptyQuery }
@@ -78,7 +82,9 @@ struct Knowledge: Skill {
             throw words.error(for: error, path: shelf.path)
         }
         try Task.checkCancellation()
-        guard let best = passages.first else { throw words.nothingFound(query, hasOwnDocuments: arguments.documents != nil) }
+        guard let best = passages.first else {
+            throw words.nothingFound(query, hasOwnDocuments: arguments.documents != nil)
+        }
         // What scores far below the best has only a common word or two of the question.
         let fitting = passages.filter { $0.score >= best.score * 0.2 }
         context.progress(words.found(fitting.count), fraction: 0.9)

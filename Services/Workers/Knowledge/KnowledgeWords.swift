@@ -22,12 +22,18 @@ struct KnowledgeWords {
     var emptyQuery: SkillError {
         isChinese
             ? SkillError("empty_query", "查询是空的：没有要查找的词 (empty query)", hint: "请写出要查找的问题或关键词。")
-            : SkillError("empty_query", "the query is empty: there is no word to search for", hint: "Write the question or the words to look for.")
+            : SkillError(
+                "empty_query",
+                "the query is empty: there is no word to search for",
+                hint: "Write the question or the words to look for."
+            )
     }
 
     func nothingFound(_ query: String, hasOwnDocuments: Bool) -> SkillError {
         let shown = query.count > 80 ? query.prefix(80) + "…" : query[...]
-        let place = hasOwnDocuments ? (isChinese ? "给出的文档" : "the given documents") : (isChinese ? "已索引的文档" : "the indexed documents")
+        let place =
+            hasOwnDocuments
+            ? (isChinese ? "给出的文档" : "the given documents") : (isChinese ? "已索引的文档" : "the indexed documents")
         return isChinese
             ? SkillError("nothing_found", "\(place)里没有与“\(shown)”相关的内容", hint: "换个说法再试，或用 skillbus index 文件夹 加入更多文档。")
             : SkillError(
@@ -43,9 +49,17 @@ struct KnowledgeWords {
         case .notFound:
             return isChinese
                 ? SkillError("no_index", "还没有文档索引（\(path)）", hint: "先建立索引：skillbus index 文件夹")
-                : SkillError("no_index", "there is no index of documents yet (\(path))", hint: "Make one with: skillbus index DIR")
+                : SkillError(
+                    "no_index",
+                    "there is no index of documents yet (\(path))",
+                    hint: "Make one with: skillbus index DIR"
+                )
         case .incompatible:
-            return SkillError("index_incompatible", "\(error)", hint: isChinese ? "请重新建立索引：skillbus index 文件夹" : "Index again: skillbus index DIR")
+            return SkillError(
+                "index_incompatible",
+                "\(error)",
+                hint: isChinese ? "请重新建立索引：skillbus index 文件夹" : "Index again: skillbus index DIR"
+            )
         case .busy: return SkillError("index_busy", "\(error)", retryable: true)
         case .folder, .database: return SkillError("index_unreadable", "\(error)", retryable: true)
         }

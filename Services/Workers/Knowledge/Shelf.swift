@@ -21,7 +21,8 @@ final class Shelf: Sendable {
     ) throws(IndexError) -> [DocumentIndex.Passage] {
         try state.withLock { state throws(IndexError) in
             if state.reader?.isCurrent != true { state.reader = nil }
-            let reader = try state.reader ?? DocumentIndex.Reader(path: path)
+            let reader: DocumentIndex.Reader
+            if let open = state.reader { reader = open } else { reader = try DocumentIndex.Reader(path: path) }
             state.reader = reader
             do throws(IndexError) {
                 return try reader.search(query, limit: limit, folder: folder)
