@@ -59,6 +59,7 @@ extension DocumentIndex {
         /// - Throws: `IndexError.emptyQuery` if the query has no words.
         public func search(_ query: String, limit: Int = 10, folder: String? = nil) throws(IndexError) -> [Passage] {
             let words = try chosenTerms(query)
+            guard !words.isEmpty else { return [] }
             var expressions: [String] = []
             for word in words { expressions.append(try expression(for: word)) }
             var sql = """
@@ -79,8 +80,10 @@ extension DocumentIndex {
                 found.append((row.text(0), row.text(1), row.text(2), -row.double(3)))
             }
             let forms = Set(words.map(\.form))
+            var within: Set<String> = []
+            for word in words where try isWithin(word) { within.insert(word.form) }
             return found.map { passage in
-                let snippet = Snippet.of(passage.text, forms, &terms)
+                let snippet = Snippet.of(passage.text, forms, within: within, &terms)
                 return Passage(
                     source: passage.source,
                     title: passage.title,
@@ -97,24 +100,36 @@ extension DocumentIndex {
             static let characters = 0.5
         }
 
-        /// The words of a query that are searched: the 16 rarest, each as often as it was written. More of them cost
-        /// time and find nothing better.
+        /// The words of a query that are searched: those that tell most, each as often as it was written. More of them
+        /// cost time and find nothing better.
         private func chosenTerms(_ query: String) throws(IndexError) -> [Terms.Term] {
             let all = terms.terms(in: query)
             guard !all.isEmpty else { throw .emptyQuery }
             let telling = all.filter { !StopWords.contains($0.form) && !Self.isStop($0, in: query) }
             let candidates = telling.isEmpty ? all : telling
             var frequencies: [String: Int] = [:]
-            for term in candidates where frequencies[term.form] == nil {
-                frequencies[term.form] = try frequency(of: term.form)
+            var counts: [String: Int] = [:]
+            for term in candidates {
+                counts[term.form, default: 0] += 1
+                if frequencies[term.form] == nil { frequencies[term.form] = try frequency(of: term.form) }
             }
-            guard frequencies.count > Self.mostTerms else { return Array(candidates.prefix(64)) }
-            let rarest = frequencies.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(Self.mostTerms)
-            let kept = Set(rarest.map(\.key))
-            return Array(candidates.filter { kept.contains($0.form) }.prefix(64))
+            // A word that no passage has takes no room, unless it may stand within a longer one.
+            let found = candidates.filter { $0.isHan || frequencies[$0.form] != 0 }
+            guard Set(found.map(\.form)).count > Self.mostTerms else { return Array(found.prefix(Self.mostWords)) }
+            let passages = Double(try database.integer("SELECT max(id) FROM passages") ?? 1)
+            func weight(_ form: String) -> Double {
+                let rarity = logarithm((passages + 1) / (Double(frequencies[form] ?? 0) + 1))
+                return Double(counts[form] ?? 1) * rarity
+            }
+            let ranked = Set(found.map(\.form)).map { ($0, weight($0)) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+            let kept = Set(ranked.prefix(Self.mostTerms).map(\.0))
+            return Array(found.filter { kept.contains($0.form) }.prefix(Self.mostWords))
         }
 
-        private static let mostTerms = 16
+        /// Different words of a query.
+        private static let mostTerms = 24
+        /// Words of a query, repeated ones counted.
+        private static let mostWords = 96
 
         /// Stop words are listed as they are written, not as they are stemmed.
         private static func isStop(_ term: Terms.Term, in query: String) -> Bool {
@@ -126,9 +141,16 @@ extension DocumentIndex {
             try database.integer("SELECT doc FROM vocabulary WHERE term = ?", [.text(form)]) ?? 0
         }
 
-        /// A word as FTS5 takes it, quoted. A Han word that no document has as a word is looked for within longer ones.
+        /// Whether a Han word is to be looked for within longer ones: no passage has it as a word, or it is one character.
+        private func isWithin(_ term: Terms.Term) throws(IndexError) -> Bool {
+            guard term.isHan else { return false }
+            if term.form.count == 1 { return true }
+            return try frequency(of: term.form) == 0
+        }
+
+        /// A word as FTS5 takes it, quoted.
         private func expression(for term: Terms.Term) throws(IndexError) -> String {
-            if term.isHan, try frequency(of: term.form) == 0 || term.form.count == 1 {
+            if try isWithin(term) {
                 return "characters:" + Self.quoted(term.form.map { String($0) }.joined(separator: " "))
             }
             return "{title body}:" + Self.quoted(term.form)
@@ -139,3 +161,6 @@ extension DocumentIndex {
         }
     }
 }
+
+/// The natural logarithm.
+private func logarithm(_ value: Double) -> Double { log(value) }

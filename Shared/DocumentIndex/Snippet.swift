@@ -3,12 +3,12 @@ enum Snippet {
     /// Columns; a Han character takes two.
     private static let width = 280
 
-    static func of(_ text: String, _ forms: Set<String>, _ terms: inout Terms) -> String {
+    static func of(_ text: String, _ forms: Set<String>, within: Set<String>, _ terms: inout Terms) -> String {
         let bytes = Array(text.utf8)
         guard bytes.count > width else { return oneLine(bytes[...]) }
         let all = terms.terms(in: text)
         let hits = all.indices.filter { index in
-            forms.contains(all[index].form) || (all[index].isHan && forms.contains { all[index].form.contains($0) })
+            forms.contains(all[index].form) || (all[index].isHan && within.contains { all[index].form.contains($0) })
         }
         guard let first = hits.first else { return cut(bytes, from: 0) }
         // Every hit may be the start: different words count, equal ones hardly.

@@ -19,7 +19,7 @@ import Testing
     @Test func indexesAFolderAndFindsPassages() throws {
         try folder.write(
             "docs/refunds.md",
-            "# Refund policy\n\nIntro.\n\n## Deadlines\n\nRefunds are paid within fourteen days.\n"
+            "# Refund policy\n\n## Deadlines\n\nRefunds are paid within fourteen days.\n"
         )
         try folder.write("docs/sub/raft.txt", "Raft elects a leader by votes of a majority of servers.")
         try folder.write(
@@ -104,7 +104,10 @@ import Testing
     }
 
     @Test func readsOtherEncodingsAndSkipsWhatIsNoText() async throws {
-        _ = try await run("/bin/sh", ["-c", "printf '数据库索引' | iconv -f UTF-8 -t GB18030 > \(folder.file("docs/gb.txt"))"])
+        _ = try await run(
+            "/bin/sh",
+            ["-c", "printf '数据库索引' | iconv -f UTF-8 -t GB18030 > \(folder.file("docs/gb.txt"))"]
+        )
         _ = try await run(
             "/bin/sh",
             ["-c", "printf 'caf\\303\\251 terrace' | iconv -f UTF-8 -t UTF-16 > \(folder.file("docs/u16.txt"))"]
