@@ -119,7 +119,7 @@ let package = Package(
         tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
         tests(
             "GatewayTests",
-            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "TestSupport"]
+            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Lifecycle", "Telemetry", "TestSupport"]
         ),
         tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
         tests(

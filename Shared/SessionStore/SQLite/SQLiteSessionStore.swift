@@ -22,6 +22,11 @@ public final class SQLiteSessionStore: SessionStore {
         self.readers = Readers(path: file.path, count: max(1, readers))
     }
 
+    deinit {
+        readers.close()
+        writer.stop()
+    }
+
     /// Whether the last write worked.
     public var isWritable: Bool { writer.isWritable }
 
