@@ -82,7 +82,7 @@ let package = Package(
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
-        library("DocumentIndex", ["Text", "CSQLite"]),
+        library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 
         service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
         service(

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
@@ -62,6 +63,18 @@ enum ListeningSocket {
             throw error
         }
         return (descriptor, Int(cmicrohttpd_port(descriptor)))
+    }
+
+    /// From here on the system refuses who comes, instead of letting them wait.
+    ///
+    /// The number stays taken until it is closed, by something that accepts nothing: the library's thread may be about
+    /// to use it, and must not meet somebody else's descriptor.
+    static func stopListening(_ descriptor: Int32) {
+        let placeholder = eventfd(0, Int32(EFD_CLOEXEC))
+        guard placeholder >= 0 else { return }
+        _ = dup2(placeholder, descriptor)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        close(placeholder)
     }
 
     private static func error(_ address: String, _ port: Int) -> HTTPServerError {

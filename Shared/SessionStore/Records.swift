@@ -81,6 +81,8 @@ public struct OpenRequestRecord: Sendable {
         public var terminal: [UInt8]?
     }
 
+    /// Its place in the order of acceptance.
+    public var number: Int64
     /// Its id.
     public var id: Identifier
     /// Its session.

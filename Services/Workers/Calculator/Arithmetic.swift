@@ -17,21 +17,21 @@ struct Arithmetic {
     }
 
     func constant(_ constant: Constant) -> Real {
-        let result = Real(bits: bits)
-        switch constant {
-        case .pi: _ = mpfr_const_pi(result.raw, MPFR_RNDN)
-        case .tau:
-            _ = mpfr_const_pi(result.raw, MPFR_RNDN)
-            _ = mpfr_mul_ui(result.raw, result.raw, 2, MPFR_RNDN)
-        case .e:
-            cgmp_mpfr_set_ui(result.raw, 1)
-            _ = mpfr_exp(result.raw, result.raw, MPFR_RNDN)
-        case .goldenRatio:
-            _ = mpfr_sqrt_ui(result.raw, 5, MPFR_RNDN)
-            _ = mpfr_add_ui(result.raw, result.raw, 1, MPFR_RNDN)
-            _ = mpfr_div_ui(result.raw, result.raw, 2, MPFR_RNDN)
+        Real.make(bits: bits) { result in
+            switch constant {
+            case .pi: mpfr_const_pi(result, MPFR_RNDN)
+            case .tau:
+                mpfr_const_pi(result, MPFR_RNDN)
+                mpfr_mul_ui(result, result, 2, MPFR_RNDN)
+            case .e:
+                cgmp_mpfr_set_ui(result, 1)
+                mpfr_exp(result, result, MPFR_RNDN)
+            case .goldenRatio:
+                mpfr_sqrt_ui(result, 5, MPFR_RNDN)
+                mpfr_add_ui(result, result, 1, MPFR_RNDN)
+                mpfr_div_ui(result, result, 2, MPFR_RNDN)
+            }
         }
-        return result
     }
 
     /// A rounded result, if it is a number of a sensible size.
@@ -171,9 +171,7 @@ struct Arithmetic {
     }
 
     private func raise(_ base: Real, to power: Int) -> Real {
-        let result = Real(bits: bits)
-        _ = mpfr_pow_si(result.raw, base.raw, power, MPFR_RNDN)
-        return result
+        Real.make(bits: bits) { result in base.read { _ = mpfr_pow_si(result, $0, power, MPFR_RNDN) } }
     }
 
     private func exactPower(_ base: Rational, _ exponent: Rational) throws(ExpressionError) -> Number {
@@ -190,8 +188,8 @@ struct Arithmetic {
         }
         guard exponent.isWhole else { return try rootPower(base, exponent) }
         // Size before work: digits of the power of each part.
-        let top = Rational(Integer.make { copy(base.numerator, to: $0) }).log2
-        let bottom = Rational(Integer.make { copy(base.denominator, to: $0) }).log2
+        let top = Rational(base.top).log2
+        let bottom = Rational(base.bottom).log2
         let times = exponent.magnitude.log2
         let isWholeResult = base.isWhole && exponent.sign > 0
         let limit = Double(isWholeResult ? Bounds.bits : Self.fractionBits)
@@ -205,7 +203,7 @@ struct Arithmetic {
 
     /// A power with a fraction as exponent: a root. Odd roots of negative numbers are real.
     private func rootPower(_ base: Rational, _ exponent: Rational) throws(ExpressionError) -> Number {
-        let degree = Rational(Integer.make { copy(exponent.denominator, to: $0) }).int ?? 0
+        let degree = Rational(exponent.bottom).int ?? 0
         let isOdd = degree % 2 == 1
         if base.sign < 0 && !isOdd { throw undefined(.evenRootOfNegative) }
         if 1...1000 ~= degree, base.bits < Self.fractionBits, let root = base.root(degree) {

@@ -86,7 +86,7 @@ extension Arithmetic {
         case .tan: return try real(mpfr_tan, first)
         case .asin, .acos, .atanh:
             let size = first.real(bits: bits).applying(cgmp_mpfr_abs)
-            guard cgmp_mpfr_compare_one(size.raw) <= 0 else { throw undefined(.minusOneToOne) }
+            guard size.comparedToOne <= 0 else { throw undefined(.minusOneToOne) }
             return try real(function == .asin ? mpfr_asin : function == .acos ? mpfr_acos : mpfr_atanh, first)
         case .atan: return try real(mpfr_atan, first)
         case .atan2: return try real(mpfr_atan2, first, second)
@@ -95,14 +95,14 @@ extension Arithmetic {
         case .tanh: return try real(mpfr_tanh, first)
         case .asinh: return try real(mpfr_asinh, first)
         default:
-            guard cgmp_mpfr_compare_one(first.real(bits: bits).raw) >= 0 else { throw undefined(.noAnswer) }
+            guard first.real(bits: bits).comparedToOne >= 0 else { throw undefined(.noAnswer) }
             return try real(mpfr_acosh, first)
         }
     }
 
     private func isLess(_ a: Number, _ b: Number) -> Bool {
         if let a = a.exact, let b = b.exact { return a.isLess(than: b) }
-        return mpfr_less_p(a.real(bits: bits).raw, b.real(bits: bits).raw) != 0
+        return a.real(bits: bits).isLess(than: b.real(bits: bits))
     }
 
     private func list(_ function: Function, _ arguments: [Number]) throws(ExpressionError) -> Number {
@@ -124,7 +124,7 @@ extension Arithmetic {
             for (index, next) in arguments.enumerated() {
                 guard let whole = next.exact?.integer else { throw undefined(.whole) }
                 if index == 0 {
-                    total = Integer.make { cgmp_mpz_abs($0, whole.raw) }
+                    total = whole.magnitude
                 } else if function == .gcd {
                     total = .greatestCommonDivisor(total, whole)
                 } else {

@@ -25,9 +25,7 @@ struct DecimalText: Equatable {
 extension Rational {
     /// The places after the point of the decimal, or nil if it never ends.
     var decimals: Int? {
-        let denominator = Rational(Integer.make { [self] in copy(denominator, to: $0) })
-        guard let whole = denominator.integer else { return nil }
-        let (twos, rest) = whole.removing(2)
+        let (twos, rest) = bottom.removing(2)
         let (fives, last) = rest.removing(5)
         return last.isOne ? max(twos, fives) : nil
     }
@@ -36,8 +34,6 @@ extension Rational {
     var plain: String {
         if let decimals, decimals <= 100 { return fixed(decimals) }
         guard bits < 4096 else { return "…" }
-        let top = Integer.make { [self] in copy(numerator, to: $0) }
-        let bottom = Integer.make { [self] in copy(denominator, to: $0) }
         return (sign < 0 ? "-" : "") + top.digits + "/" + bottom.digits
     }
 

@@ -1,6 +1,6 @@
 /// The smallest piece of a text that means something: a number, a word (of Han text, one character), or a sign.
-struct Token {
-    enum Kind {
+struct Token: Sendable {
+    enum Kind: Sendable {
         case number(Rational)
         case word
         case sign

@@ -1,5 +1,5 @@
 /// A unit of measure: how many base units it is, and of what.
-struct Unit {
+struct Unit: Sendable {
     /// Powers of length, mass, time, temperature, data.
     var dimension: [Int]
     var factor: Rational
