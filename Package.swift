@@ -8,8 +8,14 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Shared/\(name)", swiftSettings: strict)
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies,
+        path: "Shared/\(name)",
+        resources: resources,
+        swiftSettings: strict
+    )
 }
 
 func service(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -78,7 +84,7 @@ let package = Package(
         library("Bus", ["Wire", "CZMQ", "CLinux"]),
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
-        library("Intent", ["Wire", "Text"]),
+        library("Intent", ["Wire", "Text"], resources: [.embedInCode("Data/Lexicon.txt")]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
