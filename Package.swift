@@ -129,6 +129,7 @@ let package = Package(
         ),
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
+        bench("Store", ["SessionStore", "Telemetry", "Lifecycle", "Wire"]),
         bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",
