@@ -23,11 +23,20 @@ func service(_ name: String, path: String, _ dependencies: [Target.Dependency]) 
 }
 
 func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire"] + dependencies)
+    service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire", "Lifecycle"] + dependencies)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+}
+
+func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: "Bench\(name)",
+        dependencies: dependencies,
+        path: "Tests/Bench/\(name)",
+        swiftSettings: strict
+    )
 }
 
 let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat"]
@@ -76,10 +85,10 @@ let package = Package(
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Intent", ["Wire", "Text"], resources: [.embedInCode("Data/Lexicon.txt")]),
-        library("SessionStore", ["Wire", "CSQLite"]),
-        library("SessionClient", ["Wire", "CCurl"]),
-        library("HTTPServer", ["CMicroHTTPD", "CLinux"]),
-        library("DocumentIndex", ["Text", "CSQLite"]),
+        library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
+        library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
+        library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
+        library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 
         service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
         service(
@@ -104,17 +113,23 @@ let package = Package(
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
-        tests("SessionStoreTests", ["SessionStore", "Wire", "TestSupport"]),
+        tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
         tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
         tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
-        tests("GatewayTests", ["Gateway", "Wire", "SessionStore", "HTTPServer", "TestSupport"]),
+        tests(
+            "GatewayTests",
+            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "TestSupport"]
+        ),
         tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
                 + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]
         ),
+        bench("Codec", ["Wire"]),
+        bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
+        bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]

@@ -73,7 +73,6 @@ public struct Socket: ~Copyable {
         case .router:
             set(ZMQ_ROUTER_MANDATORY, 1)  // a send to nobody is an error, not silence
             set(ZMQ_BACKLOG, 1024)
-            set(ZMQ_IPV6, 1)
         case .dealer:
             set(ZMQ_IMMEDIATE, 1)  // nothing is queued for a router that is not there
             set(ZMQ_RECONNECT_IVL, 100)
@@ -98,6 +97,8 @@ public struct Socket: ~Copyable {
 
     /// Binds, and returns the address that it got: with port `*` or 0, the one chosen.
     public borrowing func bind(_ endpoint: String) throws(BusError) -> String {
+        // Only where asked for: it makes IPv4 addresses read like IPv6 ones.
+        if endpoint.contains("[") || endpoint.contains("//*") { set(ZMQ_IPV6, 1) }
         guard zmq_bind(pointer, endpoint) == 0 else { throw BusError("bind \(endpoint)") }
         var buffer = [CChar](repeating: 0, count: 512)
         var size = buffer.count

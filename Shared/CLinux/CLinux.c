@@ -1,6 +1,12 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <netdb.h>
+#include <ftw.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 extern char **environ;
 
@@ -41,3 +47,41 @@ void clinux_name_thread(const char *name) {
 
 void clinux_die_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 char *clinux_optarg(void) { return optarg; }
+
+int clinux_columns(int descriptor) {
+    struct winsize size = {0};
+    return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int clinux_try_listen(const char *host, const char *port) {
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(host, port, &hints, &found) != 0) return EADDRNOTAVAIL;
+    int result = EADDRNOTAVAIL;
+    for (struct addrinfo *each = found; each; each = each->ai_next) {
+        int descriptor = socket(each->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (descriptor < 0) {
+            result = errno;
+            continue;
+        }
+        // As servers do: connections of a server that has ended must not count as in use.
+        int on = 1;
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        int failed = bind(descriptor, each->ai_addr, each->ai_addrlen) != 0 || listen(descriptor, 1) != 0;
+        result = failed ? errno : 0;
+        close(descriptor);
+        break;
+    }
+    freeaddrinfo(found);
+    return result;
+}
+
+int clinux_lock_file(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno; }
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *position) {
+    (void)status;
+    (void)kind;
+    (void)position;
+    return remove(path);
+}
+
+int clinux_remove_tree(const char *path) { return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }

@@ -193,7 +193,14 @@ extension Command {
             case 63:  // '?' unknown, ambiguous, or a value for a switch
                 let letter = clinux_optopt()
                 let shown = letter > 32 && letter < 127 ? "-\(Character(UnicodeScalar(UInt8(letter))))" : word
-                throw UsageError("unknown or misused option \(shown); see \(name) --help")
+                let typed = word.prefix { $0 != "=" }
+                let known = allOptions.map { "--" + $0.name }
+                if word.hasPrefix("--"), word.contains("="), known.contains(String(typed)) {
+                    throw UsageError("option \(typed) takes no value; see \(name) --help")
+                }
+                let near = word.hasPrefix("--") ? nearestName(to: String(typed), in: known) : nil
+                let next = near.map { ": did you mean \($0)? See" } ?? "; see"
+                throw UsageError("unknown option \(shown)\(next) \(name) --help")
             default:
                 let option =
                     found >= 1000

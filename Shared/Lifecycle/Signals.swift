@@ -82,7 +82,7 @@ public enum ExitCode {
 }
 
 /// Writes to standard error, whole, without buffering.
-public func printError(_ text: String) { writeAll(text + "\n", to: 2) }
+public func printError(_ text: String, terminator: String = "\n") { writeAll(text + terminator, to: 2) }
 
 /// Writes to standard output, whole, without buffering.
 /// - Returns: False when the reader has gone.

@@ -25,24 +25,35 @@ public enum SkillWorker {
 
     private static func command(_ id: String, _ summary: String) -> Command {
         Command(
-            "skillbus-worker-\(id)", "\(summary), as a worker process",
+            "skillbus-worker-\(id)",
+            "\(summary), as a worker process",
             options: [
                 .value(
-                    "routers", "LIST", "routers: host[:port], tcp:// or ipc://, separated by commas",
-                    environment: "SKILLBUS_ROUTERS", default: "127.0.0.1"),
+                    "routers",
+                    "LIST",
+                    "routers: host[:port], tcp:// or ipc://, separated by commas",
+                    environment: "SKILLBUS_ROUTERS",
+                    default: "127.0.0.1"
+                ),
                 .value("name", "NAME", "name shown to people (default: host and process id)"),
                 .value(
-                    "concurrency", "N", "jobs at a time (default: what the skill's manifest says)",
-                    environment: "SKILLBUS_CONCURRENCY"),
+                    "concurrency",
+                    "N",
+                    "jobs at a time (default: what the skill's manifest says)",
+                    environment: "SKILLBUS_CONCURRENCY"
+                ),
                 .value("drain", "SECONDS", "time that running jobs get on SIGTERM", default: "50"),
                 .flag("manifest", "print the manifest as JSON and leave"),
                 .flag("health", "ask the router whether it has a worker of this host; exit 0 if so"),
                 .flag("exit-with-parent", "end when standard input closes"),
-            ])
+            ]
+        )
     }
 
     private static func run(
-        id: String, summary: String, host: (String) throws(WireError) -> [HostedSkill]
+        id: String,
+        summary: String,
+        host: (String) throws(WireError) -> [HostedSkill]
     ) async -> Never {
         let signals = terminationSignals()
         let command = command(id, summary)
@@ -55,7 +66,9 @@ public enum SkillWorker {
             concurrency = try options.integer("concurrency", in: 1...1024)
             drain = try options.seconds("drain") ?? 50
             endpoints = try RouterAddress.endpoints(
-                options.value("routers") ?? "", defaultPort: RouterAddress.backendPort)
+                options.value("routers") ?? "",
+                defaultPort: RouterAddress.backendPort
+            )
         } catch {
             printError("\(command.name): \(error)")
             leave(ExitCode.usage)
@@ -93,28 +106,48 @@ public enum SkillWorker {
         }
         if options.flag("exit-with-parent") { exitWhenParentDies() }
         await serve(
-            id: id, name: name, hosted: hosted, endpoint: endpoints[0],
-            concurrency: concurrency ?? hosted.map(\.manifest.concurrency).max() ?? 1, drain: drain, signals: signals)
+            id: id,
+            name: name,
+            hosted: hosted,
+            endpoint: endpoints[0],
+            concurrency: concurrency ?? hosted.map(\.manifest.concurrency).max() ?? 1,
+            drain: drain,
+            signals: signals
+        )
     }
 
     private static func serve(
-        id: String, name: String, hosted: [HostedSkill], endpoint: String, concurrency: Int, drain: Double,
+        id: String,
+        name: String,
+        hosted: [HostedSkill],
+        endpoint: String,
+        concurrency: Int,
+        drain: Double,
         signals: AsyncStream<Int32>
     ) async -> Never {
         let log = Log(service: "worker-\(id)")
         let registration = Registration(
-            worker: name, instance: .timeOrdered(milliseconds: WallClock.milliseconds), host: Environment.hostName,
-            pid: Environment.processID, product: Product.version, concurrency: concurrency,
-            manifests: hosted.map(\.manifest))
+            worker: name,
+            instance: .timeOrdered(milliseconds: WallClock.milliseconds),
+            host: Environment.hostName,
+            pid: Environment.processID,
+            product: Product.version,
+            concurrency: concurrency,
+            manifests: hosted.map(\.manifest)
+        )
         let (endings, ending) = AsyncStream<WorkerRuntime.Ending>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let client: BusClient
         let runtime: WorkerRuntime
         do {
             client = try BusClient()
             runtime = WorkerRuntime(
-                skills: hosted, registration: registration, client: client, log: log,
+                skills: hosted,
+                registration: registration,
+                client: client,
+                log: log,
                 onReady: ReadyLine(skills: hosted.map(\.manifest.id)).print,
-                onEnd: { ending.yield($0) })
+                onEnd: { ending.yield($0) }
+            )
             try client.start(endpoint, context: Context(), user: runtime)
         } catch {
             printError("skillbus-worker-\(id): \(error)")

@@ -28,13 +28,19 @@ final class WorkerRuntime: BusClientUser {
         var lastResend: UInt64 = 0
         var dispatchSeen: UInt64 = 0
         var executions: [Identifier: WorkerExecution] = [:]
+        /// What has something to say.
         var unsent: [WorkerExecution] = []
+        /// What has said that it may wait, and when the first of it has waited long enough.
+        var waiting: [WorkerExecution] = []
+        var waitingEnds: UInt64 = .max
         var slotsInUse = 0
         var slotsLent = 0
         var calls: [UInt64: CheckedContinuation<Result<SkillOutput, SkillError>, Never>] = [:]
         var nextCall: UInt64 = 1
         var isDraining = false
         var drainLimit: UInt64 = .max
+        /// When the executions must be looked through for deadlines; until then no turn spends time on that.
+        var nextDeadline: UInt64 = .max
         var hasEnded = false
     }
 
@@ -51,8 +57,12 @@ final class WorkerRuntime: BusClientUser {
     private static let registerInterval: UInt64 = 2000
 
     init(
-        skills: [HostedSkill], registration: Registration, client: BusClient, log: Log,
-        onReady: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable (Ending) -> Void
+        skills: [HostedSkill],
+        registration: Registration,
+        client: BusClient,
+        log: Log,
+        onReady: @escaping @Sendable () -> Void,
+        onEnd: @escaping @Sendable (Ending) -> Void
     ) {
         self.skills = Dictionary(skills.map { ($0.manifest.id, $0) }) { first, _ in first }
         self.registration = registration
@@ -78,8 +88,10 @@ final class WorkerRuntime: BusClientUser {
         registration.held = state.executions.values.map { execution in
             let isEnded = execution.hasEnded
             return .init(
-                execution: execution.execution, sequence: execution.lastSequence,
-                state: isEnded ? .unacknowledged : .running)
+                execution: execution.execution,
+                sequence: execution.lastSequence,
+                state: isEnded ? .unacknowledged : .running
+            )
         }
         do {
             let free = freeSlots(state)
@@ -147,8 +159,12 @@ final class WorkerRuntime: BusClientUser {
         func refuse(_ code: String, _ text: String) {
             let error = JobError(code: code, message: text, retryable: true)
             let nack = Header(
-                .nack, job: execution.job, generation: execution.generation, attempt: execution.attempt,
-                sequence: header.sequence)
+                .nack,
+                job: execution.job,
+                generation: execution.generation,
+                attempt: execution.attempt,
+                sequence: header.sequence
+            )
             if let nack = try? Outgoing(nack, json: error) { try? client.send(nack) }
         }
         let decoded: (skill: String, input: JobInput)
@@ -169,14 +185,20 @@ final class WorkerRuntime: BusClientUser {
                 if known.execution == execution { return .again(known) }
                 guard known.execution.isOlder(than: execution) else { return .older }
                 known.fence()
+                if known.givesSlotBack() { state.slotsInUse -= 1 }
             }
             if state.isDraining { return .draining }
             guard freeSlots(state) > 0 else { return .busy }
             let limit = min(header.value == 0 ? .max : header.value, UInt64(skill.manifest.timeout * 1000))
             let started = WorkerExecution(
-                execution: execution, skill: skill, startTime: now, deadline: now + limit)
+                execution: execution,
+                skill: skill,
+                startTime: now,
+                deadline: now + limit
+            )
             state.executions[execution.job] = started
             state.slotsInUse += 1
+            state.nextDeadline = min(state.nextDeadline, now + limit)
             return .start(started)
         }
         switch decision {
@@ -202,27 +224,43 @@ final class WorkerRuntime: BusClientUser {
             state.executions[execution.job] = nil
             return found
         }
-        found?.fence()
+        guard let found else { return }
+        found.fence()
+        if found.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
     }
 
     private func enqueue(_ execution: WorkerExecution) { state.withLock { $0.unsent.append(execution) } }
 
     func turn(now: UInt64) -> UInt64? {
-        let (unsent, isRegistered) = state.withLock { state -> ([WorkerExecution], Bool) in
-            guard case .registered = state.phase else { return ([], false) }
-            defer { state.unsent.removeAll(keepingCapacity: true) }
-            return (state.unsent, true)
+        let (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
+            guard case .registered = state.phase else { return ([], .max) }
+            var unsent = state.unsent
+            state.unsent = []
+            if now >= state.waitingEnds {
+                unsent += state.waiting
+                state.waiting.removeAll(keepingCapacity: true)
+                state.waitingEnds = .max
+            }
+            return (unsent, state.waitingEnds)
         }
-        var next = now + 1000
-        if isRegistered {
-            for execution in unsent {
-                let (message, later) = execution.flush(now: now)
-                if let message {
-                    do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
-                } else if let later {
-                    enqueue(execution)
-                    next = min(next, later)
-                }
+        var next = min(now + 1000, waitingEnds)
+        var waiting: [WorkerExecution] = []
+        var freed = 0
+        for execution in unsent {
+            let (message, later) = execution.flush(now: now)
+            if let message {
+                do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
+                if execution.givesSlotBack() { freed += 1 }
+            } else if let later {
+                waiting.append(execution)
+                next = min(next, later)
+            }
+        }
+        if !waiting.isEmpty || freed > 0 {
+            state.withLock { state in
+                state.slotsInUse -= freed
+                state.waiting += waiting
+                if !waiting.isEmpty { state.waitingEnds = min(state.waitingEnds, next) }
             }
         }
         return min(next, keepTime(now: now))
@@ -247,23 +285,30 @@ final class WorkerRuntime: BusClientUser {
                 }
                 next = min(next, state.lastHeartbeat + state.heartbeat)
                 if now >= state.lastResend + WorkerRuntime.resendInterval {
+                    // After a registration all of them, else those that have waited long for their acknowledgement.
+                    let age = state.lastResend == 0 ? 0 : WorkerRuntime.resendInterval
                     state.lastResend = now
                     for execution in state.executions.values {
-                        if let terminal = execution.sentTerminal { try? client.send(terminal) }
+                        if let terminal = execution.terminalSent(before: now - min(now, age), now: now) {
+                            try? client.send(terminal)
+                        }
                     }
                 }
             }
-            for execution in state.executions.values {
-                guard let deadline = execution.deadline, !execution.hasEnded else { continue }
-                if now >= deadline + WorkerRuntime.stopGrace {
-                    abandoned.append(execution)
-                } else if now >= deadline {
-                    overdue.append(execution)
-                    next = min(next, deadline + WorkerRuntime.stopGrace)
-                } else {
-                    next = min(next, deadline)
+            if now >= state.nextDeadline {
+                state.nextDeadline = .max
+                for execution in state.executions.values {
+                    guard let deadline = execution.deadline, !execution.hasEnded else { continue }
+                    let end = deadline + WorkerRuntime.stopGrace
+                    if now >= end {
+                        abandoned.append(execution)
+                    } else {
+                        if now >= deadline { overdue.append(execution) }
+                        state.nextDeadline = min(state.nextDeadline, now >= deadline ? end : deadline)
+                    }
                 }
             }
+            next = min(next, state.nextDeadline)
             if state.isDraining, !state.hasEnded {
                 next = min(next, now + 50)
                 let isDone = state.executions.isEmpty && state.slotsInUse == 0
@@ -280,7 +325,9 @@ final class WorkerRuntime: BusClientUser {
                 JobError(
                     code: JobError.Code.timeout,
                     message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
-                    retryable: true))
+                    retryable: true
+                )
+            )
         }
         for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }
         if hasDrained {
@@ -296,7 +343,8 @@ final class WorkerRuntime: BusClientUser {
 
     private func sendHeartbeat(_ state: borrowing State) {
         var body: [UInt8] = []
-        for execution in state.executions.values where !execution.hasEnded {
+        // Listed until the terminal event is on its way: a leased job that a heartbeat lacks counts as lost.
+        for execution in state.executions.values where execution.sentTerminal == nil {
             ExecutionList.append(execution.execution, progress: execution.progress, to: &body)
         }
         let header = Header(.heartbeat, sequence: state.dispatchSeen, value: UInt64(freeSlots(state)))
@@ -307,10 +355,14 @@ final class WorkerRuntime: BusClientUser {
     private func release(_ state: inout State) {
         for execution in state.executions.values where !execution.hasEnded {
             let header = Header(
-                .release, job: execution.execution.job, generation: execution.execution.generation,
-                attempt: execution.execution.attempt)
+                .release,
+                job: execution.execution.job,
+                generation: execution.execution.generation,
+                attempt: execution.execution.attempt
+            )
             try? client.send(Outgoing(header))
             execution.fence()
+            if execution.givesSlotBack() { state.slotsInUse -= 1 }
         }
     }
 
@@ -319,28 +371,30 @@ final class WorkerRuntime: BusClientUser {
     private func run(_ execution: WorkerExecution, _ input: JobInput, _ frames: [SharedFrame]) {
         let task = Task { [self] in
             let context = SkillContext(
-                session: input.session, execution: execution.execution,
+                session: input.session,
+                execution: execution.execution,
                 idempotencyKey: input.idempotencyKey ?? execution.execution.job.description,
                 deadline: .now + .milliseconds(Int64(clamping: (execution.deadline ?? 0) - execution.startTime)),
-                depth: input.depth ?? 0, reporter: Reporter(runtime: self, execution: execution))
+                depth: input.depth ?? 0,
+                reporter: Reporter(runtime: self, execution: execution)
+            )
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
+                execution.returned()
                 if let reason = execution.stopReason {
                     fail(execution, reason)
                 } else {
                     finish(execution, output)
                 }
             } catch {
+                execution.returned()
                 fail(execution, execution.stopReason ?? JobError(error))
             }
-            executionEnded()
+            // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
+            if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
         }
         execution.run(task)
-    }
-
-    private func executionEnded() {
-        state.withLock { state in state.slotsInUse -= 1 }
     }
 
     private func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
@@ -354,7 +408,7 @@ final class WorkerRuntime: BusClientUser {
             guard payload.count <= Limits.output else {
                 throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
             }
-            say(execution, .finished, payload)
+            if execution.record(.finished, payload) { wake(execution) }
         } catch WireError.tooLarge(let what, let limit, let got) {
             let reason = "the \(what) has \(got) bytes, the limit is \(limit)"
             fail(execution, JobError(code: JobError.Code.outputTooLarge, message: reason))
@@ -365,11 +419,9 @@ final class WorkerRuntime: BusClientUser {
 
     private func fail(_ execution: WorkerExecution, _ error: JobError) {
         guard let payload = try? JSONBody.encode(error) else { return }
-        say(execution, .failed, payload)
-    }
-
-    private func say(_ execution: WorkerExecution, _ kind: EventKind, _ payload: [UInt8]) {
-        if execution.record(kind, payload) { wake(execution) }
+        // A stop is final: only what the skill itself calls passing is tried again.
+        let isRetryable = error.retryable && execution.stopReason == nil
+        if execution.record(.failed, payload, isRetryable: isRetryable) { wake(execution) }
     }
 
     private func wake(_ execution: WorkerExecution) {
@@ -414,7 +466,9 @@ extension WorkerRuntime {
     }
 
     fileprivate func call(
-        _ skill: String, _ input: JobInput, by execution: WorkerExecution
+        _ skill: String,
+        _ input: JobInput,
+        by execution: WorkerExecution
     ) async -> Result<SkillOutput, SkillError> {
         guard let body = try? JobBody.encode(skill: skill, input: input) else {
             return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
@@ -431,7 +485,12 @@ extension WorkerRuntime {
             await withCheckedContinuation { continuation in
                 state.withLock { $0.calls[number] = continuation }
                 let header = Header(
-                    .call, job: caller.job, generation: caller.generation, attempt: caller.attempt, sequence: number)
+                    .call,
+                    job: caller.job,
+                    generation: caller.generation,
+                    attempt: caller.attempt,
+                    sequence: number
+                )
                 do {
                     try client.send(Outgoing(header, body: body))
                 } catch {
@@ -487,14 +546,19 @@ extension SkillInput {
         let described = input.attachments ?? []
         guard described.count == frames.count else {
             throw SkillError(
-                JobError.Code.badMessage, "\(described.count) attachments are described, \(frames.count) came")
+                JobError.Code.badMessage,
+                "\(described.count) attachments are described, \(frames.count) came"
+            )
         }
         self.init(
-            text: input.text, separatedMaterial: input.material,
+            text: input.text,
+            separatedMaterial: input.material,
             attachments: zip(described, frames).map { description, frame in
                 Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
             },
-            history: input.history ?? [], previous: input.previous ?? [])
+            history: input.history ?? [],
+            previous: input.previous ?? []
+        )
     }
 }
 

@@ -34,8 +34,10 @@ public struct Header: Equatable, Sendable {
         public static let resent = Flags(rawValue: 8)
         /// Frames with attachments follow the body.
         public static let attachments = Flags(rawValue: 16)
-        /// The job may be started at most once, ever.
-        public static let notIdempotent = Flags(rawValue: 32)
+        /// Of a terminal event: the job failed, and may be tried again.
+        public static let retryable = Flags(rawValue: 32)
+        /// Of a terminal event: the job failed.
+        public static let failed = Flags(rawValue: 64)
     }
 
     /// What the message is for.

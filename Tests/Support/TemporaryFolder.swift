@@ -11,7 +11,7 @@ public final class TemporaryFolder: Sendable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit { removeTree(path) }
+    deinit { _ = clinux_remove_tree(path) }
 
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
@@ -20,10 +20,6 @@ public final class TemporaryFolder: Sendable {
         fputs(text, file)
         fclose(file)
     }
-}
-
-private func removeTree(_ path: String) {
-    _ = nftw(path, { path, _, _, _ in remove(path!) }, 16, Int32(FTW_DEPTH | FTW_PHYS))
 }
 
 /// Looks again and again, a hundred times a second, until the condition holds or the time is up. For conditions of

@@ -1,11 +1,9 @@
 // What the Glibc module of Swift lacks, and what cannot be called from Swift safely: nothing else is in C.
+// No _GNU_SOURCE in this header: it changes types that Swift's Glibc module has too (fd_set, __rusage_who), and a file
+// that sees both definitions does not compile. What needs it is a function in CLinux.c.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <getopt.h>
 #include <poll.h>
 #include <pthread.h>
@@ -41,6 +39,18 @@ void clinux_reset_getopt(void);
 /// The name shown for the calling thread in ps and debuggers; at most 15 bytes are kept.
 void clinux_name_thread(const char *name);
 
+/// Deletes the folder with everything in it, without following symbolic links. Returns 0, or -1 with errno set.
+int clinux_remove_tree(const char *path);
+
 /// Kills the calling process when its parent dies.
 void clinux_die_with_parent(void);
 char *clinux_optarg(void);
+
+/// The width of a terminal in columns; 0 when the descriptor is none or does not know.
+int clinux_columns(int descriptor);
+
+/// Whether a TCP port can be listened on: 0, or the errno. A host that cannot be resolved gives EADDRNOTAVAIL.
+int clinux_try_listen(const char *host, const char *port);
+
+/// Takes the exclusive lock of an open file, without waiting: 0, or the errno (EWOULDBLOCK: somebody has it).
+int clinux_lock_file(int descriptor);

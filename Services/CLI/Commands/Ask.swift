@@ -1,0 +1,129 @@
+internal import Glibc
+internal import Lifecycle
+internal import SessionClient
+internal import Wire
+
+/// `skillbus ask`: one request, to its end.
+enum AskCommand {
+    static let entry = CommandEntry(
+        Command(
+            "skillbus ask",
+            "make a request and stream its answer",
+            operands: "[TEXT...|-]",
+            options: [
+                .value("file", short: "f", "FILE", "attach a file; may be repeated, up to 25 MB in all"),
+                .value("skill", short: "s", "NAME", "the skill that is to serve it; else the router chooses"),
+                .value("arguments", "JSON", "arguments for the skill, as a JSON object"),
+                .value("session", "ID", "the session to ask in; else a new one is made"),
+                .value("timeout", short: "t", "SECONDS", "give up and cancel after so long, with exit code 124"),
+                .value("when-busy", "WHAT", "parallel, enqueue, reject or interrupt, while another request runs"),
+                .flag("no-wait", "print the ids of session and request, and leave it running"),
+                .flag("explain", "have every skill's score in the plan; see it with --json"),
+                .flag("json", "print each event as one line of JSON"),
+                CommonOptions.url,
+            ],
+            details: """
+                The text is read from standard input when there is none, or when it is "-". It may have 1 MB; attach
+                longer material with --file. On a terminal a line for each running skill shows what it does; into a
+                pipe goes the answer alone.
+
+                  skillbus ask "what is 0.1 + 0.2, to 30 places"
+                  skillbus ask --file article.txt "summarize this and give me the keywords"
+                  git log -5 | skillbus ask --skill summarize
+                """
+        ),
+        run
+    )
+
+    static func run(_ options: ParsedOptions) async throws -> Int32 {
+        var request = NewRequest(try await text(options))
+        request.skill = options.value("skill")
+        request.arguments = try options.value("arguments").map(arguments)
+        request.attachments = try await Attachments.read(options.values("file"))
+        request.explain = options.flag("explain")
+        if let word = options.value("when-busy") {
+            guard let whenBusy = NewRequest.WhenBusy(rawValue: word) else {
+                throw UsageError("--when-busy must be parallel, enqueue, reject or interrupt, not \"\(word)\"")
+            }
+            request.whenBusy = whenBusy
+        }
+        let timeout = try options.seconds("timeout")
+        // Should this program be gone by then, the gateway still ends it.
+        request.timeout = timeout.map { $0 + 2 }
+        let client = try GatewayClient.fromEnvironment(url: options.value("url"))
+        let session: String
+        var after: UInt64?
+        if let id = options.value("session") {
+            session = id
+            after = try await client.snapshot(of: id).seq
+        } else {
+            session = try await client.createSession()
+        }
+        if options.flag("no-wait") {
+            let id = try await client.submit(request, in: session)
+            if options.flag("json") {
+                try Output.json(["session": session, "request": id])
+            } else {
+                try Output.line("\(session) \(id)")
+            }
+            return ExitCode.success
+        }
+        let run = RequestRun(
+            client: client,
+            session: session,
+            after: after,
+            request: request,
+            asJSON: options.flag("json"),
+            timeout: timeout
+        )
+        return try await run()
+    }
+
+    private static func text(_ options: ParsedOptions) async throws -> String {
+        let isDash = options.operands == ["-"]
+        let text: String
+        if options.operands.isEmpty || isDash {
+            guard isDash || !isTerminal(0) else {
+                throw UsageError("say what you want: skillbus ask TEXT, or give it on standard input")
+            }
+            text = try await standardInput()
+        } else {
+            text = options.operands.joined(separator: " ")
+        }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw UsageError("the text is empty: say what you want")
+        }
+        guard text.utf8.count <= Limits.requestText else { throw tooLong() }
+        return text
+    }
+
+    private static func standardInput() async throws -> String {
+        guard let bytes = try await readAll(0, named: "standard input", limit: Limits.requestText) else {
+            throw tooLong()
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw UsageError("standard input is not valid UTF-8: convert it, or attach it with --file if it is no text")
+        }
+        return text
+    }
+
+    private static func tooLong() -> UsageError {
+        UsageError(
+            "the text has more than \(Limits.requestText) bytes, which is the limit: attach longer material with --file, "
+                + "up to \(Limits.attachments / 1_048_576) MB"
+        )
+    }
+
+    private static func arguments(_ text: String) throws -> JSONValue {
+        let value: JSONValue
+        do {
+            value = try JSONBody.decode(JSONValue.self, from: Array(text.utf8))
+        } catch {
+            throw UsageError("--arguments is not JSON: it must be like '{\"sentences\": 3}'")
+        }
+        guard value.object != nil else {
+            throw UsageError("--arguments must be a JSON object like '{\"sentences\": 3}', not \(value.typeName)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,155 @@
+internal import Glibc
+internal import Lifecycle
+internal import SessionClient
+internal import Synchronization
+internal import Wire
+
+/// `skillbus chat`: a conversation in one session.
+enum ChatCommand {
+    static let entry = CommandEntry(
+        Command(
+            "skillbus chat",
+            "talk in a session, with history",
+            options: [
+                .value("session", "ID", "go on with a session; else a new one is made"),
+                .value("skill", short: "s", "NAME", "the skill that serves every line that names none"),
+                .value("state", "DIR", "where the history of the prompt is kept", environment: "SKILLBUS_STATE"),
+                CommonOptions.url,
+            ],
+            details: """
+                At the prompt:
+                  @SKILL TEXT   has this skill serve the text
+                  /skills       lists the skills
+                  /session      shows the session's id, for `skillbus resume`
+                  /help         shows this
+                  /quit         leaves, as Ctrl-D does
+
+                Ctrl-C cancels the running request; when none runs, a second one leaves.
+                """
+        ),
+        operands: 0...0,
+        run
+    )
+
+    static func run(_ options: ParsedOptions) async throws -> Int32 {
+        let client = try GatewayClient.fromEnvironment(url: options.value("url"))
+        var session = options.value("session")
+        // Asked for even if not needed: who cannot be answered is told before the first line, not after.
+        var seq = try await session.asyncMap { try await client.snapshot(of: $0).seq }
+        if session == nil { session = try await client.createSession() }
+        guard let session else { return ExitCode.failure }
+
+        let isInteractive = isTerminal(0)
+        let prompt = Prompt(
+            isInteractive ? (options.value("state") ?? Environment.stateFolder) + "/chat-history" : nil
+        )
+        if isInteractive {
+            printError("skillbus \(Product.version), session \(session). /help lists the commands, Ctrl-D leaves.")
+        }
+        var last = ExitCode.success
+        while true {
+            let pressed = Mutex(false)
+            Interrupts.shared.handle { _ in
+                let isSecond = pressed.withLock { pressed in
+                    defer { pressed = true }
+                    return pressed
+                }
+                guard isInteractive, !isSecond else {
+                    prompt.restoreTerminal()
+                    leave(ExitCode.interrupted)
+                }
+                printError("\nCtrl-C again, or Ctrl-D, leaves.")
+                prompt.redraw()
+            }
+            guard let line = try await prompt.next(isInteractive ? "› " : "") else {
+                if isInteractive { printError("") }
+                return isInteractive ? ExitCode.success : last
+            }
+            switch ChatLine(line, skill: options.value("skill")) {
+            case .empty: break
+            case .quit: return isInteractive ? ExitCode.success : last
+            case .help: printError(entry.command.details)
+            case .session: try Output.line(session)
+            case .skills:
+                do {
+                    let table = SkillsCommand.table(try await client.skills(), isVerbose: false)
+                    for line in table.lines(Output.style, columns: Output.isTerminal ? Terminal.columns : nil) {
+                        try Output.line(line)
+                    }
+                } catch let error as ClientError {
+                    last = report(error)
+                }
+            case .wrong(let words):
+                printError("skillbus: \(Terminal.line(words))")
+                last = ExitCode.usage
+            case .request(let request):
+                let run = RequestRun(
+                    client: client,
+                    session: session,
+                    after: seq,
+                    request: request,
+                    asJSON: false,
+                    timeout: nil
+                )
+                do {
+                    last = try await run()
+                    seq = try await client.snapshot(of: session).seq
+                } catch let error as OutputClosed {
+                    throw error
+                } catch {
+                    last = report(error)
+                }
+            }
+        }
+    }
+}
+
+/// What a line at the prompt means.
+enum ChatLine: Sendable {
+    case empty
+    case quit
+    case help
+    case skills
+    case session
+    case request(NewRequest)
+    case wrong(String)
+
+    /// Reads a line; the skill serves one that names none.
+    init(_ line: String, skill: String?) {
+        let text = String(line.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+        switch text.first {
+        case nil: self = .empty
+        case "/":
+            switch text {
+            case "/quit", "/exit", "/q": self = .quit
+            case "/help", "/?": self = .help
+            case "/skills": self = .skills
+            case "/session": self = .session
+            default:
+                let near = nearestName(to: text, in: ["/quit", "/help", "/skills", "/session"])
+                self = .wrong(
+                    "no command \(text.prefix(40))\(near.map { ": did you mean \($0)?" } ?? "; /help lists them")"
+                )
+            }
+        case "@":
+            let parts = text.dropFirst().split(maxSplits: 1) { $0.isWhitespace }
+            guard parts.count == 2, text.dropFirst().first?.isWhitespace == false else {
+                self = .wrong("say which skill and what: @SKILL TEXT")
+                return
+            }
+            self = .request(NewRequest(String(parts[1]), skill: String(parts[0])))
+        default:
+            guard text.utf8.count <= Limits.requestText else {
+                self = .wrong("a line may have \(Limits.requestText) bytes; use `skillbus ask --file` for more")
+                return
+            }
+            self = .request(NewRequest(text, skill: skill))
+        }
+    }
+}
+
+extension Optional {
+    fileprivate func asyncMap<Value>(_ body: (Wrapped) async throws -> Value) async throws -> Value? {
+        if let self { try await body(self) } else { nil }
+    }
+}

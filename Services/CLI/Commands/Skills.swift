@@ -1,0 +1,64 @@
+internal import Lifecycle
+internal import SessionClient
+internal import Wire
+
+/// `skillbus skills`: what can be asked for, and who serves it.
+enum SkillsCommand {
+    static let entry = CommandEntry(
+        Command(
+            "skillbus skills",
+            "list the skills and their workers",
+            options: [
+                .flag("verbose", short: "v", "every worker, with its host and process"), CommonOptions.json,
+                CommonOptions.url,
+            ]
+        ),
+        operands: 0...0,
+        run
+    )
+
+    static func run(_ options: ParsedOptions) async throws -> Int32 {
+        let client = try GatewayClient.fromEnvironment(url: options.value("url"))
+        if options.flag("json") {
+            try Output.json(try await client.call("GET", "/v1/skills"))
+            return ExitCode.success
+        }
+        let list = try await client.skills()
+        if list.skills.isEmpty {
+            printError("skillbus: no skill is registered: start workers with `skillbus up`, or see docs/skills.md")
+            return ExitCode.success
+        }
+        for line in table(list, isVerbose: options.flag("verbose"))
+            .lines(Output.style, columns: Output.isTerminal ? Terminal.columns : nil)
+        {
+            try Output.line(line)
+        }
+        return ExitCode.success
+    }
+
+    static func table(_ list: SkillList, isVerbose: Bool) -> Table {
+        if isVerbose {
+            var table = Table(["SKILL", "VERSION", "WORKER", "HOST", "PID", "FREE", "BUSY"])
+            for skill in list.skills {
+                for worker in skill.workers {
+                    table.add([
+                        skill.manifest.id, skill.manifest.version, worker.id, worker.host, "\(worker.pid)",
+                        "\(worker.credit)", "\(worker.busy)",
+                    ])
+                }
+                if skill.workers.isEmpty {
+                    table.add([skill.manifest.id, skill.manifest.version, "none", "", "", "", ""])
+                }
+            }
+            return table
+        }
+        var table = Table(["SKILL", "WORKERS", "BUSY", "QUEUED", "DESCRIPTION"])
+        for skill in list.skills {
+            table.add([
+                skill.manifest.id, "\(skill.workers.count)", "\(skill.workers.reduce(0) { $0 + $1.busy })",
+                "\(skill.queued)", skill.manifest.description,
+            ])
+        }
+        return table
+    }
+}

@@ -1,0 +1,100 @@
+internal import SessionClient
+internal import Wire
+
+/// What of a request goes to standard output, and when. A value: it is given the request after each event and says
+/// what to write.
+///
+/// (1) Text of two skills is never mixed: it flows as it comes only while a single skill makes the answer; else each
+///     step is written when it has finished, in plan order.
+/// (2) Text of two attempts is never joined: where a new attempt says what was written already, it goes on from
+///     there; where it says something else, a note says so and the answer is written anew.
+/// (3) In the end the whole output has been written.
+struct AnswerText {
+    /// What to write.
+    enum Piece: Equatable {
+        /// To standard output.
+        case text(String)
+        /// To a person.
+        case note(String)
+        /// Before the text of a step, when several make the answer.
+        case heading(String)
+    }
+
+    private var written = ""
+    private var writtenStep: String?
+    private var attempt: UInt32 = 0
+    /// Whether `written` is the start of the attempt's text, so that only the rest need be looked at.
+    private var isInStep = true
+    private var done: Set<String> = []
+    private var hasWritten = false
+
+    /// Whether text is in the middle of flowing.
+    var isFlowing: Bool { writtenStep.map { !done.contains($0) } ?? false }
+
+    /// What the last event adds.
+    mutating func pieces(for request: RequestView) -> [Piece] {
+        let steps = request.lastSteps
+        var pieces: [Piece] = []
+        if steps.count == 1, let step = steps.first {
+            if !step.text.isEmpty || step.state == .finished { pieces += flow(step) }
+        } else {
+            for step in steps where !done.contains(step.id) {
+                guard step.state.isTerminal else { break }
+                done.insert(step.id)
+                if let error = step.error, step.state == .failed {
+                    pieces.append(.note("\(step.skill) failed: \(error.message)"))
+                }
+                guard step.state == .finished else { continue }
+                if hasWritten { pieces.append(.text("\n")) }
+                hasWritten = true
+                pieces += [.heading(step.skill), .text(terminated(step.text))]
+            }
+        }
+        if request.state == .finished, !hasWritten, let output = request.output {
+            hasWritten = true
+            pieces.append(.text(terminated(output.text)))
+        }
+        return pieces
+    }
+
+    private mutating func flow(_ step: StepView) -> [Piece] {
+        guard !done.contains(step.id) else { return [] }
+        var pieces: [Piece] = []
+        let isNew = writtenStep != step.id || attempt != step.attempt
+        if isNew {
+            isInStep = written.isEmpty
+            writtenStep = step.id
+            attempt = step.attempt
+        }
+        let text = step.text
+        if step.state == .finished { isInStep = isInStep && startsWith(text, written) }
+        if !isInStep {
+            if startsWith(text, written) {
+                isInStep = true
+            } else if !startsWith(written, text) || step.state == .finished {
+                pieces.append(.note("what was written so far is void; the whole answer follows"))
+                pieces.append(.text("\n"))
+                written = ""
+                isInStep = true
+            }
+        }
+        if isInStep {
+            let rest = String(decoding: text.utf8.dropFirst(written.utf8.count), as: UTF8.self)
+            if !rest.isEmpty {
+                written += rest
+                hasWritten = true
+                pieces.append(.text(rest))
+            }
+        }
+        if step.state == .finished {
+            done.insert(step.id)
+            hasWritten = true
+            if written.utf8.last != 10 { pieces.append(.text("\n")) }
+        }
+        return pieces
+    }
+
+    private func startsWith(_ text: String, _ prefix: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
+
+    private func terminated(_ text: String) -> String { text.utf8.last == 10 ? text : text + "\n" }
+}

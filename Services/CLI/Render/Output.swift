@@ -1,0 +1,41 @@
+internal import Lifecycle
+internal import Wire
+
+/// The reader of standard output has gone, as with `| head`: the program ends without a word.
+struct OutputClosed: Error {}
+
+/// Standard output.
+enum Output {
+    static let isTerminal = Lifecycle.isTerminal(1)
+    static let style = Style(for: 1)
+
+    /// Text of a skill: raw into a pipe or file, harmless onto a terminal.
+    static func text(_ text: String) throws(OutputClosed) {
+        guard printOutput(isTerminal ? Terminal.safe(text) : text, terminator: "") else { throw OutputClosed() }
+    }
+
+    /// A line of our own making.
+    static func line(_ line: String) throws(OutputClosed) {
+        guard printOutput(line) else { throw OutputClosed() }
+    }
+
+    /// A value as one line of JSON.
+    static func json(_ value: some Encodable) throws {
+        let bytes = try JSONBody.encode(value)
+        try line(escaped(String(decoding: bytes, as: UTF8.self)))
+    }
+
+    /// JSON allows some control characters as they are; a terminal might obey them. Escaped it is the same JSON.
+    static func escaped(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: { 127..<160 ~= $0.value }) else { return json }
+        var result = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            if 127..<160 ~= scalar.value {
+                result.append(contentsOf: "\\u00\(String(scalar.value, radix: 16))".unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+}

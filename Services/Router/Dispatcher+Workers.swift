@@ -1,0 +1,288 @@
+import Bus
+import Wire
+
+/// Workers coming, going and falling silent; cancelling; the passing of time.
+extension Dispatcher {
+    mutating func registered(
+        _ registration: Registration,
+        peer: Peer,
+        credit: Int,
+        now: UInt64
+    ) throws(JobError) -> Worker {
+        if let known = registry.workers[peer] {
+            // The same connection introduces itself again; what it still has is in the list it gives.
+            registry.remove(known, now: now)
+            let worker = try registry.register(registration, peer: peer, credit: credit, now: now)
+            adopt(known.leases, registration.held, worker, now: now)
+            return admit(worker, now: now)
+        }
+        let previous = registry.workers.values.first { $0.registration.instance == registration.instance }
+        let worker = try registry.register(registration, peer: peer, credit: credit, now: now)
+        if let previous {
+            // It came back over a new connection before the old one was found dead.
+            registry.remove(previous, now: now)
+            adopt(previous.leases, registration.held, worker, now: now)
+        }
+        return admit(worker, now: now)
+    }
+
+    private mutating func admit(_ worker: Worker, now: UInt64) -> Worker {
+        let unknown = worker.registration.held.filter { held in
+            guard let job = jobs[held.job] else { return true }
+            return job.generation != held.generation || job.attempt != held.attempt
+        }
+        if !unknown.isEmpty {
+            var body: [UInt8] = []
+            for held in unknown {
+                let execution = Execution(job: held.job, generation: held.generation, attempt: held.attempt)
+                ExecutionList.append(execution, to: &body)
+            }
+            actions.append(.toWorker(worker.peer, Outgoing(Header(.fenced), body: body)))
+        }
+        let waiting = early
+        early = []
+        for request in waiting { resubmit(request, now: now) }
+        for skill in worker.skills { if let entry = registry.skills[skill] { fill(entry, now: now) } }
+        return worker
+    }
+
+    private mutating func resubmit(_ request: EarlyRequest, now: UInt64) {
+        let skill = (try? JobBody.split(request.parcel.body().span.bytes))?.skill ?? ""
+        submitted(request.header, skill: skill, parcel: request.parcel, from: request.gateway, now: now)
+    }
+
+    /// Keeps the leases of a worker that has them still, and gives the others to somebody else.
+    private mutating func adopt(
+        _ leases: [Identifier: Job],
+        _ held: [Registration.Held],
+        _ worker: Worker,
+        now: UInt64
+    ) {
+        for job in leases.values {
+            let isHeld = held.contains {
+                $0.job == job.id && $0.generation == job.generation && $0.attempt == job.attempt
+            }
+            if isHeld {
+                job.state = .leased(to: worker.peer, dispatch: 0, isAccepted: true)
+                worker.leases[job.id] = job
+            } else {
+                lost(job, reason: "the worker lost the job", now: now)
+            }
+        }
+        for job in jobs.values {
+            guard case .ended = job.state, held.contains(where: { $0.job == job.id }) else { continue }
+            job.state = .ended(worker: worker.peer)
+        }
+    }
+
+    /// A worker is gone: its connection ended, or it has been silent for too long.
+    mutating func workerLost(_ peer: Peer, reason: String, now: UInt64) {
+        guard let worker = registry.workers[peer] else { return }
+        registry.remove(worker, now: now)
+        for job in worker.leases.values.sorted(by: { $0.id < $1.id }) { lost(job, reason: reason, now: now) }
+        for job in jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
+    }
+
+    /// A leased job will not be ended by its worker.
+    mutating func lost(_ job: Job, reason: String, now: UInt64) {
+        guard case .leased(_, _, let isAccepted) = job.state else { return }
+        job.state = .waiting
+        if job.isCancelled {
+            return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
+        }
+        if !registry.isIdempotent(job.skill), isAccepted {
+            return fail(
+                job,
+                JobError(
+                    code: JobError.Code.outcomeUnknown,
+                    message: "\(reason); it is not known whether \(job.skill) did its work, and it must not run twice",
+                    hint: "check whether it took effect before you ask again"
+                ),
+                now: now
+            )
+        }
+        guard isAccepted else {
+            // Nobody has seen it: back to the head of the queue for free.
+            guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
+            entry.queue.prepend(job)
+            return fill(entry, now: now)
+        }
+        job.spentAttempts += 1
+        guard job.spentAttempts < Dispatcher.maximumAttempts else {
+            return fail(
+                job,
+                JobError(
+                    code: JobError.Code.deadLettered,
+                    message: "given up after \(job.spentAttempts) attempts; the last one: \(reason)",
+                    hint: "the input may be what ends the worker; see its log"
+                ),
+                now: now
+            )
+        }
+        tryAgain(job, reason: reason, after: 0, now: now)
+    }
+
+    mutating func heartbeat(
+        from worker: Worker,
+        free: Int,
+        seen: UInt64,
+        running: [Execution],
+        now: UInt64
+    ) {
+        worker.grant(free, seen: seen)
+        let held = Set(running)
+        for job in Array(worker.leases.values) {
+            guard case .leased(_, let dispatch, _) = job.state, dispatch <= seen, !held.contains(job.execution) else {
+                continue
+            }
+            worker.leases[job.id] = nil
+            lost(job, reason: "the worker no longer has the job", now: now)
+        }
+        fill(worker, now: now)
+    }
+
+    mutating func credited(_ worker: Worker, free: Int, seen: UInt64, now: UInt64) {
+        worker.grant(free, seen: seen)
+        fill(worker, now: now)
+    }
+
+    /// The worker does not take the job: it costs no attempt.
+    mutating func refused(_ execution: Execution, by worker: Worker, _ error: JobError, now: UInt64) {
+        guard let job = worker.leases[execution.job], job.execution == execution else { return }
+        worker.leases[job.id] = nil
+        job.state = .waiting
+        switch error.code {
+        case JobError.Code.draining, "busy":
+            if error.code == JobError.Code.draining { worker.isDraining = true }
+            // Its credit was wrong; the next heartbeat says what it is.
+            worker.credit = 0
+            guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
+            entry.queue.prepend(job)
+            fill(entry, now: now)
+        default:
+            worker.credit += 1
+            fail(job, error, now: now)
+        }
+    }
+
+    /// A draining worker hands an accepted job back: it costs no attempt either.
+    mutating func released(_ execution: Execution, by worker: Worker, now: UInt64) {
+        guard let job = worker.leases[execution.job], job.execution == execution else { return }
+        worker.leases[job.id] = nil
+        guard registry.isIdempotent(job.skill) else { return lost(job, reason: "its worker stopped", now: now) }
+        tryAgain(job, reason: "its worker is shutting down", after: 0, now: now)
+    }
+
+    mutating func draining(_ worker: Worker) {
+        worker.isDraining = true
+        worker.credit = 0
+    }
+
+    // MARK: Ends
+
+    /// Ends a request, or one job of it.
+    mutating func cancelled(_ id: Identifier, now: UInt64) {
+        early.removeAll { $0.header.job.request == id.request }
+        let isRequest = id.step == 0
+        if isRequest, let request = requests[id] {
+            // Steps that have not begun will not.
+            for step in request.plan.steps where !request.started.contains(step.id) { request.failed.insert(step.id) }
+        }
+        for job in jobs.values where isRequest ? job.id.request == id : job.id == id { cancel(job, now: now) }
+        if isRequest, requests[id]?.isOver == true { requests[id] = nil }
+    }
+
+    mutating func cancel(_ job: Job, now: UInt64) {
+        guard !job.isCancelled else { return }
+        job.isCancelled = true
+        switch job.state {
+        case .waiting:
+            registry.skills[job.skill]?.queue.remove(job)
+            fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
+        case .leased(let peer, _, _):
+            let header = Header(.cancel, job: job.id, generation: job.generation, attempt: job.attempt)
+            actions.append(.toWorker(peer, Outgoing(header)))
+            cancelCalls(of: job, now: now)
+        case .ended: break
+        }
+    }
+
+    /// Takes a request out that has been submitted under a higher generation.
+    mutating func supersede(_ id: Identifier, now: UInt64) {
+        requests[id] = nil
+        for job in jobs.values where job.id.request == id {
+            jobs[job.id] = nil
+            fence(job)
+        }
+    }
+
+    /// Tells the worker that its attempt is over and takes the job from it.
+    mutating func fence(_ job: Job) {
+        switch job.state {
+        case .waiting: registry.skills[job.skill]?.queue.remove(job)
+        case .leased(let peer, _, _), .ended(let peer):
+            if let worker = registry.workers[peer] { worker.leases[job.id] = nil }
+            var body: [UInt8] = []
+            ExecutionList.append(job.execution, to: &body)
+            actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
+        }
+    }
+
+    // MARK: Time
+
+    /// What is due by now. Called a few times a second.
+    mutating func tick(now: UInt64) {
+        let silence = heartbeat * liveness
+        for worker in Array(registry.workers.values) where now > worker.lastHeard + silence {
+            workerLost(worker.peer, reason: "its worker has been silent for \(silence / 1000) s", now: now)
+        }
+        let late = early
+        early = []
+        for request in late {
+            if request.until > now { early.append(request) } else { resubmit(request, now: now) }
+        }
+        for entry in registry.skills.values {
+            if entry.queue.count > 0, let orphanedAt = entry.orphanedAt, now >= orphanedAt + Dispatcher.orphanLimit {
+                for job in entry.queue.all where now >= job.submitted + Dispatcher.orphanLimit {
+                    entry.queue.remove(job)
+                    fail(job, noWorker(entry, now: now), now: now)
+                }
+            }
+            fill(entry, now: now)
+        }
+        for job in Array(jobs.values) { checkDeadline(job, now: now) }
+        registry.forget(orphanedBefore: now > 600_000 ? now - 600_000 : 0)
+    }
+
+    private mutating func checkDeadline(_ job: Job, now: UInt64) {
+        switch job.state {
+        case .waiting:
+            guard let deadline = job.deadline, now >= deadline else { return }
+            registry.skills[job.skill]?.queue.remove(job)
+            fail(job, timeout("the request's time was over before a worker was free"), now: now)
+        case .leased(let peer, _, _):
+            guard let deadline = job.deadline, now >= deadline + Dispatcher.deadlineGrace else { return }
+            registry.workers[peer]?.leases[job.id] = nil
+            fence(job)
+            fail(job, timeout("the request's time is over and its worker does not stop"), now: now)
+        case .ended:
+            if !job.gateway.isConnected, now >= job.gateway.lastHeard + Dispatcher.acknowledgementLimit {
+                jobs[job.id] = nil
+                fence(job)
+            }
+        }
+    }
+
+    private func timeout(_ message: String) -> JobError {
+        JobError(code: JobError.Code.timeout, message: message, hint: "ask again, or allow more time", retryable: true)
+    }
+
+    private func noWorker(_ entry: SkillEntry, now: UInt64) -> JobError {
+        JobError(
+            code: JobError.Code.noWorker,
+            message: "skill \(entry.id) has no worker (last seen \((now - min(entry.lastSeen, now)) / 1000) s ago)",
+            hint: "start one: skillbus-worker-\(entry.id)",
+            retryable: true
+        )
+    }
+}

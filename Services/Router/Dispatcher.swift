@@ -1,0 +1,360 @@
+import Bus
+import Wire
+
+/// Who runs what: the life of requests and jobs inside one router. It does no I/O and reads no clock; what is to be
+/// sent comes out as actions, which the loop performs in order.
+///
+/// Invariants, each a test in DispatcherTests:
+/// (1) A worker never holds more jobs than the credit it gave.
+/// (2) An event whose (generation, attempt) is not the leased one changes nothing; its sender is fenced.
+/// (3) A job that is not idempotent is dispatched at most once.
+/// (4) Every job ends by exactly one terminal event that is passed on, or is superseded.
+struct Dispatcher {
+    enum Action {
+        case toWorker(Peer, Outgoing)
+        case toGateway(GatewayLink, Outgoing)
+        case dispatch(Job, Worker, Header)
+        case plan(PlanningTask)
+    }
+
+    /// What to do with an event message that came in.
+    enum EventDecision {
+        case forward(GatewayLink)
+        case drop
+        case fence
+    }
+
+    /// Attempts that may be lost or fail in passing before a job is given up.
+    static let maximumAttempts = 3
+    /// How long a known skill may be without a worker: a restart takes less.
+    static let orphanLimit: UInt64 = 10_000
+    /// How long a worker may run past a deadline that it knows before the job is ended without it.
+    static let deadlineGrace: UInt64 = 10_000
+    /// How long an ended job waits for an acknowledgement before it is forgotten: the gateway is gone for good.
+    static let acknowledgementLimit: UInt64 = 600_000
+    /// How long after its start a router takes an unknown skill for one whose worker is still on its way.
+    static let startGrace: UInt64 = 3000
+
+    var registry = Registry()
+    var jobs: [Identifier: Job] = [:]
+    var requests: [Identifier: PlannedRequest] = [:]
+    var actions: [Action] = []
+    /// Requests that came before the workers did.
+    var early: [EarlyRequest] = []
+    var nextCallStep: [Identifier: UInt16] = [:]
+    var isDraining = false
+    let startTime: UInt64
+    let heartbeat: UInt64
+    let liveness: UInt64
+
+    init(now: UInt64, heartbeat: UInt64 = 1000, liveness: UInt64 = 3) {
+        startTime = now
+        self.heartbeat = heartbeat
+        self.liveness = liveness
+    }
+
+    /// Takes the actions since the last call.
+    mutating func takeActions() -> [Action] {
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    // MARK: Requests
+
+    struct EarlyRequest {
+        let header: Header
+        let parcel: Parcel
+        let gateway: GatewayLink
+        let until: UInt64
+    }
+
+    /// A request. `skill` is empty when the router is to choose.
+    mutating func submitted(_ header: Header, skill: String, parcel: Parcel, from gateway: GatewayLink, now: UInt64) {
+        let id = header.job.request
+        guard !isDraining else {
+            return refuse(
+                header,
+                gateway,
+                JobError(
+                    code: JobError.Code.draining,
+                    message: "the router is shutting down",
+                    retryable: true,
+                    retryAfter: 1
+                )
+            )
+        }
+        if let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation {
+            // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
+            guard known < header.generation else { return }
+            supersede(id, now: now)
+        }
+        let isEarly = now < startTime + Dispatcher.startGrace
+        if skill.isEmpty {
+            if registry.skills.isEmpty, isEarly { return wait(header, parcel, gateway) }
+            actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
+            return
+        }
+        guard let entry = registry.skills[skill] else {
+            if isEarly { return wait(header, parcel, gateway) }
+            return refuse(header, gateway, unknown(skill))
+        }
+        let job = Job(
+            id: id.job(step: 1),
+            skill: skill,
+            generation: header.generation,
+            gateway: gateway,
+            parcel: parcel,
+            deadline: deadline(header, now: now),
+            now: now
+        )
+        guard !entry.queue.isFull(for: job.size) else { return refuse(header, gateway, overloaded(entry)) }
+        start(job, entry, now: now)
+    }
+
+    private mutating func wait(_ header: Header, _ parcel: Parcel, _ gateway: GatewayLink) {
+        guard early.count < Limits.queuedJobsPerSkill else {
+            return refuse(
+                header,
+                gateway,
+                JobError(
+                    code: JobError.Code.overloaded,
+                    message: "too many requests wait for the first worker",
+                    retryable: true,
+                    retryAfter: 1
+                )
+            )
+        }
+        let until = startTime + Dispatcher.startGrace
+        early.append(EarlyRequest(header: header, parcel: parcel, gateway: gateway, until: until))
+    }
+
+    func deadline(_ header: Header, now: UInt64) -> UInt64? { header.value == 0 ? nil : now + header.value }
+
+    /// Puts a job in the queue of its skill, or straight to a worker.
+    mutating func start(_ job: Job, _ entry: SkillEntry, now: UInt64) {
+        jobs[job.id] = job
+        if entry.manifest?.idempotent == false, !job.mayStart {
+            // The gateway says durably that it may run; only then it is sent anywhere.
+            actions.append(
+                .toGateway(job.gateway, Outgoing(Header(.mayStart, job: job.id, generation: job.generation)))
+            )
+            return
+        }
+        if entry.queue.count == 0, let worker = entry.freeWorker() {
+            lease(job, to: worker, now: now)
+        } else {
+            entry.queue.append(job)
+        }
+    }
+
+    /// The gateway's answer for a job that is not idempotent. If it may not, the gateway has ended it already.
+    mutating func mayStart(_ id: Identifier, generation: UInt32, isGranted: Bool, now: UInt64) {
+        guard let job = jobs[id], job.generation == generation, !job.mayStart, case .waiting = job.state else { return }
+        guard isGranted, let entry = registry.skills[job.skill] else {
+            jobs[id] = nil
+            return
+        }
+        job.mayStart = true
+        start(job, entry, now: now)
+    }
+
+    mutating func lease(_ job: Job, to worker: Worker, now: UInt64) {
+        job.attempt += 1
+        worker.credit -= 1
+        worker.dispatches += 1
+        job.state = .leased(to: worker.peer, dispatch: worker.dispatches, isAccepted: false)
+        worker.leases[job.id] = job
+        let remaining = job.deadline.map { $0 > now ? $0 - now : 1 } ?? 0
+        let header = Header(
+            .dispatch,
+            flags: job.parcel.header.flags,
+            job: job.id,
+            generation: job.generation,
+            attempt: job.attempt,
+            sequence: worker.dispatches,
+            value: remaining
+        )
+        actions.append(.dispatch(job, worker, header))
+    }
+
+    /// Gives waiting jobs to workers of the skill as long as there is credit.
+    mutating func fill(_ entry: SkillEntry, now: UInt64) {
+        while entry.queue.count > 0, let worker = entry.freeWorker(), let job = entry.queue.next(now: now) {
+            lease(job, to: worker, now: now)
+        }
+    }
+
+    mutating func fill(_ worker: Worker, now: UInt64) {
+        for skill in worker.skills {
+            guard worker.credit > 0 else { return }
+            if let entry = registry.skills[skill], entry.queue.count > 0 { fill(entry, now: now) }
+        }
+    }
+
+    // MARK: Events
+
+    /// An event message from a worker. The terminal payload is read only where the router needs it.
+    mutating func event(
+        _ header: Header,
+        from peer: Peer,
+        now: UInt64,
+        terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
+    ) -> EventDecision {
+        guard let job = jobs[header.job], job.execution == header.execution else { return .fence }
+        switch job.state {
+        case .waiting: return .fence
+        case .ended(let worker):
+            // Sent again because the acknowledgement has not come: pass it on again.
+            return worker == peer && header.flags.contains(.terminal) ? .forward(job.gateway) : .drop
+        case .leased(let owner, let dispatch, let isAccepted):
+            guard owner == peer else { return .fence }
+            if !isAccepted { job.state = .leased(to: peer, dispatch: dispatch, isAccepted: true) }
+            guard header.flags.contains(.terminal) else { return .forward(job.gateway) }
+            return ended(job, header, peer, now: now, terminalRecord: terminalRecord)
+        }
+    }
+
+    private mutating func ended(
+        _ job: Job,
+        _ header: Header,
+        _ peer: Peer,
+        now: UInt64,
+        terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
+    ) -> EventDecision {
+        let worker = registry.workers[peer]
+        worker?.leases[job.id] = nil
+        worker?.credit += 1
+        defer { if let worker { fill(worker, now: now) } }
+        let mayTryAgain =
+            header.flags.contains(.retryable) && !job.isCancelled
+            && job.spentAttempts + 1 < Dispatcher.maximumAttempts && registry.isIdempotent(job.skill)
+        if mayTryAgain {
+            job.spentAttempts += 1
+            var body: [UInt8] = []
+            ExecutionList.append(header.execution, to: &body)
+            actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body)))
+            let reason = terminalRecord().flatMap { try? JSONBody.decode(JobError.self, from: $0.payload) }
+            tryAgain(job, reason: reason?.message ?? "the skill failed", after: pause(job), now: now)
+            return .drop
+        }
+        job.state = .ended(worker: peer)
+        if job.request != nil || job.caller != nil, let (kind, payload) = terminalRecord() {
+            passOn(job, kind, payload, now: now)
+        }
+        return .forward(job.gateway)
+    }
+
+    /// A pause before the next attempt: 0.2 s, doubled each time, up to 30 s, all but a random part of it.
+    private func pause(_ job: Job) -> UInt64 {
+        let longest = min(200 << UInt64(min(job.spentAttempts, 8)), 30_000)
+        return 200 + UInt64.random(in: 0...UInt64(longest))
+    }
+
+    /// Queues the job for another attempt, before all that has not begun, and tells the user why.
+    mutating func tryAgain(_ job: Job, reason: String, after pause: UInt64, now: UInt64) {
+        job.state = .waiting
+        job.notBefore = now + pause
+        let retrying = JobRetrying(reason: reason, attempt: job.attempt + 1)
+        report(job, .retrying, (try? JSONBody.encode(retrying)) ?? [])
+        guard let entry = registry.skills[job.skill] else {
+            return fail(job, unknown(job.skill), now: now)
+        }
+        entry.queue.prepend(job)
+        fill(entry, now: now)
+    }
+
+    /// Sends a record of the router's own.
+    func reportHeader(_ job: Job, _ kind: EventKind) -> Header {
+        let execution = job.nextExecution
+        return Header(
+            .event,
+            flags: kind.isTerminal ? [.terminal, .failed] : [],
+            job: execution.job,
+            generation: execution.generation,
+            attempt: execution.attempt,
+            sequence: 0,
+            value: 1
+        )
+    }
+
+    mutating func report(_ job: Job, _ kind: EventKind, _ payload: [UInt8]) {
+        var record = EventRecordWriter()
+        record.append(kind, payload)
+        actions.append(.toGateway(job.gateway, Outgoing(reportHeader(job, kind), body: record.bytes)))
+    }
+
+    /// Ends a job that no worker will end.
+    mutating func fail(_ job: Job, _ error: JobError, now: UInt64) {
+        let payload = (try? JSONBody.encode(error)) ?? []
+        report(job, .failed, payload)
+        jobs[job.id] = nil
+        passOn(job, .failed, payload, now: now)
+    }
+
+    /// The gateway has committed these ends.
+    mutating func acknowledged(_ executions: [Execution]) {
+        // Nearly always one worker; sorted into a list, as a dictionary would cost more than the rest.
+        var bodies: [(peer: Peer, body: [UInt8])] = []
+        for execution in executions {
+            guard let job = jobs[execution.job], job.execution == execution, case .ended(let peer) = job.state else {
+                continue
+            }
+            jobs[execution.job] = nil
+            guard let index = bodies.firstIndex(where: { $0.peer == peer }) else {
+                var body: [UInt8] = []
+                ExecutionList.append(execution, to: &body)
+                bodies.append((peer, body))
+                continue
+            }
+            ExecutionList.append(execution, to: &bodies[index].body)
+        }
+        for (peer, body) in bodies { actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body))) }
+    }
+
+    // MARK: Refusals
+
+    mutating func refuse(_ header: Header, _ gateway: GatewayLink, _ error: JobError) {
+        let nack = Header(.nack, job: header.job, generation: header.generation)
+        guard let message = try? Outgoing(nack, json: error) else { return }
+        actions.append(.toGateway(gateway, message))
+    }
+
+    func unknown(_ skill: String) -> JobError {
+        let names = registry.skills.keys.sorted()
+        let near = names.min { distance($0, skill) < distance($1, skill) }
+        var hint = names.isEmpty ? "no worker has registered yet" : "skills here: \(names.joined(separator: ", "))"
+        if let near, distance(near, skill) <= 2 { hint = "did you mean \(near)? \(hint)" }
+        return JobError(code: JobError.Code.unknownSkill, message: "there is no skill \"\(skill)\"", hint: hint)
+    }
+
+    func overloaded(_ entry: SkillEntry) -> JobError {
+        JobError(
+            code: JobError.Code.overloaded,
+            message: "\(entry.queue.count) jobs wait for skill \(entry.id) already",
+            hint: "try again a little later",
+            retryable: true,
+            retryAfter: 1
+        )
+    }
+}
+
+extension Registry {
+    func isIdempotent(_ skill: String) -> Bool { skills[skill]?.manifest?.idempotent ?? true }
+}
+
+/// Levenshtein's edit distance, for "did you mean". Names are short.
+private func distance(_ one: String, _ other: String) -> Int {
+    let one = Array(one.utf8.prefix(64))
+    let other = Array(other.utf8.prefix(64))
+    var row = Array(0...other.count)
+    for (i, a) in one.enumerated() {
+        var diagonal = row[0]
+        row[0] = i + 1
+        for (j, b) in other.enumerated() {
+            let above = row[j + 1]
+            row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
+            diagonal = above
+        }
+    }
+    return row[other.count]
+}

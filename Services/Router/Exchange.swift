@@ -1,0 +1,438 @@
+import Bus
+import Lifecycle
+import Telemetry
+import Wire
+
+/// Reads messages, has the dispatcher decide, and sends what came of it. Lives on the router's thread.
+struct Exchange: ~Copyable {
+    enum Side { case frontend, backend }
+
+    let settings: RouterLoop.Settings
+    let log: Log
+    let planner: Planner
+    let instance: Identifier
+    var dispatcher: Dispatcher
+    private var offenders = Offenders()
+    private var lastTick: UInt64
+    private var lastHeartbeat: UInt64
+    private var manifestRevision: UInt64 = 0
+    private var drainStart: UInt64?
+    private var nextTask: UInt64 = 1
+    private var tasks: [UInt64: PlanningTask] = [:]
+    private var questions: [UInt64: (peer: Peer, side: Side, sequence: UInt64)] = [:]
+
+    init(settings: RouterLoop.Settings, log: Log, planner: Planner, now: UInt64) {
+        self.settings = settings
+        self.log = log
+        self.planner = planner
+        instance = .timeOrdered(milliseconds: WallClock.milliseconds)
+        dispatcher = Dispatcher(now: now, heartbeat: settings.heartbeat, liveness: settings.liveness)
+        lastTick = now
+        lastHeartbeat = now
+    }
+
+    /// How long the loop may wait: until a heartbeat or something timed is due.
+    func waitTime(now: UInt64) -> Int {
+        let isBusy = !dispatcher.jobs.isEmpty || !dispatcher.early.isEmpty || drainStart != nil
+        let tick = lastTick + (isBusy ? 250 : settings.heartbeat)
+        let next = min(tick, lastHeartbeat + settings.heartbeat)
+        return next > now ? Int(next - now) : 0
+    }
+
+    mutating func wokeLate(now: UInt64) {
+        for worker in dispatcher.registry.workers.values { worker.lastHeard = now }
+        for gateway in dispatcher.registry.gateways.values { gateway.lastHeard = now }
+    }
+
+    // MARK: Receiving
+
+    mutating func receive(
+        from socket: borrowing Socket,
+        as side: Side,
+        frontend: borrowing Socket,
+        backend: borrowing Socket,
+        now: UInt64
+    ) throws(BusError) {
+        for _ in 0..<256 {
+            guard var identity = try socket.receive() else { return }
+            let peer = identity.withBytes { Peer(routingID: $0) }
+            guard identity.isFollowed, let first = try socket.receive() else { continue }
+            let message: Incoming
+            do throws(IncomingError) {
+                message = try Incoming(first: first, from: socket)
+            } catch {
+                switch error {
+                case .bus(let error): throw error
+                case .wire(let error): if let peer { offend(peer, side, error, now: now) }
+                }
+                continue
+            }
+            guard let peer else {
+                log.warning("a peer that chose its own routing id is ignored")
+                continue
+            }
+            if offenders.isShut(peer, now: now) { continue }
+            switch side {
+            case .backend: try fromWorker(message, peer, frontend: frontend, now: now)
+            case .frontend: fromGateway(message, peer, now: now)
+            }
+            try perform(frontend: frontend, backend: backend, now: now)
+        }
+    }
+
+    private mutating func offend(_ peer: Peer, _ side: Side, _ error: WireError, now: UInt64) {
+        if case .unknownType(_, let mayIgnore) = error, mayIgnore { return }
+        let count = offenders.count(peer, now: now)
+        log.warning("unreadable message", ["peer": "\(peer)", "reason": "\(error)", "count": .number(count)])
+        guard count <= Limits.protocolErrors else { return }
+        let code = if case .version = error { "unsupported_version" } else { JobError.Code.badMessage }
+        complain(to: peer, side, JobError(code: code, message: error.description))
+    }
+
+    mutating func complain(to peer: Peer, _ side: Side, _ error: JobError) {
+        guard let message = try? Outgoing(Header(.error), json: error) else { return }
+        reply(message, to: peer, side)
+    }
+
+    private mutating func reply(_ message: Outgoing, to peer: Peer, _ side: Side) {
+        switch side {
+        case .backend: dispatcher.actions.append(.toWorker(peer, message))
+        case .frontend:
+            let link =
+                dispatcher.registry.gateway(of: peer) ?? GatewayLink(id: "", peer: peer, now: Monotonic.milliseconds)
+            dispatcher.actions.append(.toGateway(link, message))
+        }
+    }
+
+    private mutating func fromGateway(_ message: consuming Incoming, _ peer: Peer, now: UInt64) {
+        let header = message.header
+        if header.type == .query { return question(message.body(), header, peer, .frontend) }
+        if header.type == .hello { return hello(message.body(), peer, now: now) }
+        guard let gateway = dispatcher.registry.gateway(of: peer) else {
+            return complain(to: peer, .frontend, JobError(code: "unregistered", message: "say HELLO first"))
+        }
+        gateway.lastHeard = now
+        switch header.type {
+        case .submit:
+            let skill: String
+            do throws(WireError) {
+                skill = try message.withBody { body throws(WireError) in try JobBody.split(body).skill }
+            } catch {
+                return offend(peer, .frontend, error, now: now)
+            }
+            // The same frames go on to a worker, so what differs is written in place, before they have a second owner.
+            var dispatch = header
+            dispatch.type = .dispatch
+            dispatch.job = header.job.request.job(step: 1)
+            dispatch.attempt = 1
+            dispatch.sequence = 0
+            if !skill.isEmpty { message.rewrite(dispatch) }
+            dispatcher.submitted(header, skill: skill, parcel: message.keep(), from: gateway, now: now)
+        case .eventAck:
+            var executions: [Execution] = []
+            do throws(WireError) {
+                try message.withBody { body throws(WireError) in
+                    try ExecutionList.forEach(body) { executions.append($0) }
+                }
+            } catch {
+                return offend(peer, .frontend, error, now: now)
+            }
+            dispatcher.acknowledged(executions)
+        case .cancel: dispatcher.cancelled(header.job, now: now)
+        case .mayStart:
+            dispatcher.mayStart(header.job, generation: header.generation, isGranted: header.value == 1, now: now)
+        case .heartbeat, .drain: break
+        case .goodbye:
+            dispatcher.registry.lose(gateway)
+            log.info("gateway left", ["gateway": "\(gateway.id)"])
+        default: unexpected(header, peer, .frontend)
+        }
+    }
+
+    private mutating func unexpected(_ header: Header, _ peer: Peer, _ side: Side) {
+        let place = side == .frontend ? "a gateway" : "a worker"
+        complain(
+            to: peer,
+            side,
+            JobError(code: "unexpected", message: "a \(header.type) message is not for \(place) to send")
+        )
+    }
+
+    private mutating func hello(_ body: [UInt8], _ peer: Peer, now: UInt64) {
+        do throws(WireError) {
+            let hello = try JSONBody.decode(Hello.self, from: body)
+            guard !hello.gateway.isEmpty, hello.gateway.utf8.count <= Limits.shortString else {
+                throw WireError.body(type: "Hello", reason: "\"gateway\" must have 1 to \(Limits.shortString) bytes")
+            }
+            let link = dispatcher.registry.greet(hello, peer: peer, now: now)
+            log.info("gateway connected", ["gateway": "\(hello.gateway)"])
+            dispatcher.actions.append(.toGateway(link, welcome))
+        } catch {
+            offend(peer, .frontend, error, now: now)
+        }
+    }
+
+    private var welcome: Outgoing {
+        let body = Welcome(
+            router: instance,
+            heartbeat: Int(settings.heartbeat),
+            liveness: Int(settings.liveness),
+            product: Router.version
+        )
+        return Outgoing(Header(.welcome), body: (try? JSONBody.encode(body)) ?? [])
+    }
+
+    private mutating func fromWorker(
+        _ message: consuming Incoming,
+        _ peer: Peer,
+        frontend: borrowing Socket,
+        now: UInt64
+    ) throws(BusError) {
+        let header = message.header
+        if header.type == .query { return question(message.body(), header, peer, .backend) }
+        if header.type == .register { return register(message.body(), header, peer, now: now) }
+        guard let worker = dispatcher.registry.workers[peer] else {
+            // After a restart of this router, or after the worker was taken for dead.
+            return complain(
+                to: peer,
+                .backend,
+                JobError(code: "unregistered", message: "say REGISTER first", retryable: true)
+            )
+        }
+        worker.lastHeard = now
+        switch header.type {
+        case .event:
+            let decision = dispatcher.event(header, from: peer, now: now) { Exchange.terminalRecord(&message) }
+            switch decision {
+            case .forward(let gateway): _ = try message.forward(on: frontend, to: gateway.peer)
+            case .drop: break
+            case .fence:
+                var body: [UInt8] = []
+                ExecutionList.append(header.execution, to: &body)
+                dispatcher.actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
+            }
+        case .heartbeat:
+            var running: [Execution] = []
+            do throws(WireError) {
+                try message.withBody { body throws(WireError) in
+                    try ExecutionList.forEachWithProgress(body) { execution, _ in running.append(execution) }
+                }
+            } catch {
+                return offend(peer, .backend, error, now: now)
+            }
+            dispatcher.heartbeat(
+                from: worker,
+                free: Int(clamping: header.value),
+                seen: header.sequence,
+                running: running,
+                now: now
+            )
+        case .credit:
+            dispatcher.credited(worker, free: Int(clamping: header.value), seen: header.sequence, now: now)
+        case .accepted: _ = dispatcher.event(header, from: peer, now: now) { nil }
+        case .nack:
+            let error =
+                (try? JSONBody.decode(JobError.self, from: message.body()))
+                ?? JobError(code: "busy", message: "refused without a reason")
+            dispatcher.refused(header.execution, by: worker, error, now: now)
+        case .release: dispatcher.released(header.execution, by: worker, now: now)
+        case .call:
+            let frames = message.attachments
+            dispatcher.called(header, body: message.body(), frames: frames, by: worker, now: now)
+        case .drain:
+            dispatcher.draining(worker)
+            log.info("worker drains", ["worker": "\(worker.registration.worker)"])
+        case .goodbye:
+            log.info("worker left", ["worker": "\(worker.registration.worker)"])
+            dispatcher.workerLost(peer, reason: "its worker left", now: now)
+        default: unexpected(header, peer, .backend)
+        }
+    }
+
+    private static func terminalRecord(_ message: inout Incoming) -> (kind: EventKind, payload: [UInt8])? {
+        message.withBody { body in
+            var cursor = EventRecordCursor()
+            var last: (kind: EventKind, payload: Range<Int>)?
+            while let record = try? cursor.next(in: body) { last = record }
+            guard let last, last.kind.isTerminal else { return nil }
+            return (last.kind, body.withUnsafeBytes { Array($0[last.payload]) })
+        }
+    }
+
+    private mutating func register(_ body: [UInt8], _ header: Header, _ peer: Peer, now: UInt64) {
+        do {
+            let registration = try JSONBody.decode(Registration.self, from: body)
+            for manifest in registration.manifests where registration.manifests.count > 0 {
+                let size = try JSONBody.encode(manifest).count
+                guard size <= Limits.manifest else {
+                    throw JobError(
+                        code: JobError.Code.badManifest,
+                        message: "the manifest of \(manifest.id) has \(size) bytes, the limit is \(Limits.manifest)"
+                    )
+                }
+            }
+            let credit = min(Int(clamping: header.value), registration.concurrency)
+            // WELCOME goes first: a job must not reach a worker that does not know yet that it is registered.
+            dispatcher.actions.append(.toWorker(peer, welcome))
+            _ = try dispatcher.registered(registration, peer: peer, credit: credit, now: now)
+            log.info(
+                "worker registered",
+                [
+                    "worker": "\(registration.worker)",
+                    "skills": "\(registration.manifests.map(\.id).joined(separator: ","))",
+                ]
+            )
+        } catch let error as JobError {
+            dispatcher.actions.removeAll { action in
+                if case .toWorker(peer, let message) = action { message.header.type == .welcome } else { false }
+            }
+            log.warning("worker refused", ["peer": "\(peer)", "code": "\(error.code)", "reason": "\(error.message)"])
+            complain(to: peer, .backend, error)
+        } catch {
+            let reason = (error as? WireError)?.description ?? "\(error)"
+            log.warning("worker refused", ["peer": "\(peer)", "reason": "\(reason)"])
+            complain(to: peer, .backend, JobError(code: JobError.Code.badManifest, message: reason))
+        }
+    }
+
+    private mutating func question(_ body: [UInt8], _ header: Header, _ peer: Peer, _ side: Side) {
+        do {
+            let query = try JSONBody.decode(Query.self, from: body)
+            switch query.ask {
+            case .skills:
+                let answer = Header(.answer, sequence: header.sequence)
+                reply(try Outgoing(answer, json: dispatcher.registry.list), to: peer, side)
+            case .route:
+                questions[nextTask] = (peer, side, header.sequence)
+                planner.submit(.init(number: nextTask, kind: .question(query)))
+                nextTask += 1
+            }
+        } catch {
+            complain(to: peer, side, JobError(code: JobError.Code.badMessage, message: "\(error)"))
+        }
+    }
+
+    // MARK: Sending
+
+    /// Performs what the dispatcher wants. What cannot be delivered has consequences, which are performed too.
+    mutating func perform(
+        frontend: borrowing Socket,
+        backend: borrowing Socket,
+        now: UInt64
+    ) throws(BusError) {
+        while !dispatcher.actions.isEmpty {
+            for action in dispatcher.takeActions() {
+                switch action {
+                case .toWorker(let peer, let message):
+                    if try message.send(on: backend, to: peer) == .unreachable {
+                        dispatcher.workerLost(peer, reason: "its worker died", now: now)
+                    }
+                case .toGateway(let gateway, let message):
+                    if try message.send(on: frontend, to: gateway.peer) == .unreachable, gateway.isConnected {
+                        dispatcher.registry.lose(gateway)
+                        log.warning("gateway lost", ["gateway": "\(gateway.id)"])
+                    }
+                case .dispatch(let job, let worker, let header):
+                    if try job.parcel.send(on: backend, to: worker.peer, header: header) != .sent {
+                        dispatcher.workerLost(worker.peer, reason: "its worker died", now: now)
+                    }
+                case .plan(let task):
+                    tasks[nextTask] = task
+                    planner.submit(.init(number: nextTask, kind: .request(body: task.parcel.body())))
+                    nextTask += 1
+                }
+            }
+        }
+    }
+
+    /// What happens once a turn. True when the router has drained.
+    mutating func endTurn(
+        frontend: borrowing Socket,
+        backend: borrowing Socket,
+        isDraining: Bool,
+        now: UInt64
+    ) throws(BusError) -> Bool {
+        takePlans(now: now)
+        if manifestRevision != dispatcher.registry.revision {
+            manifestRevision = dispatcher.registry.revision
+            planner.update(dispatcher.registry.manifests)
+        }
+        if now >= lastHeartbeat + settings.heartbeat {
+            lastHeartbeat = now
+            for peer in dispatcher.registry.workers.keys {
+                dispatcher.actions.append(.toWorker(peer, Outgoing(Header(.heartbeat))))
+            }
+            for gateway in dispatcher.registry.gateways.values where gateway.isConnected {
+                dispatcher.actions.append(.toGateway(gateway, Outgoing(Header(.heartbeat))))
+            }
+            offenders.forget(now: now)
+        }
+        if now >= lastTick + 250 || dispatcher.jobs.isEmpty && now >= lastTick + settings.heartbeat {
+            lastTick = now
+            dispatcher.tick(now: now)
+        }
+        if isDraining { beginDrain(now: now) }
+        try perform(frontend: frontend, backend: backend, now: now)
+        guard let drainStart else { return false }
+        guard dispatcher.jobs.isEmpty || now >= drainStart + settings.drainLimit else { return false }
+        sayGoodbye()
+        try perform(frontend: frontend, backend: backend, now: now)
+        return true
+    }
+
+    private mutating func takePlans(now: UInt64) {
+        for (number, answer) in planner.takeResults() {
+            switch answer {
+            case .request(let result):
+                guard let task = tasks.removeValue(forKey: number) else { continue }
+                dispatcher.planned(task, result, now: now)
+            case .question(let plan):
+                guard let (peer, side, sequence) = questions.removeValue(forKey: number) else { continue }
+                if let message = try? Outgoing(Header(.answer, sequence: sequence), json: plan) {
+                    reply(message, to: peer, side)
+                }
+            }
+        }
+    }
+
+    private mutating func beginDrain(now: UInt64) {
+        guard drainStart == nil else { return }
+        drainStart = now
+        dispatcher.isDraining = true
+        log.info("draining", ["jobs": .number(dispatcher.jobs.count)])
+        for gateway in dispatcher.registry.gateways.values where gateway.isConnected {
+            dispatcher.actions.append(.toGateway(gateway, Outgoing(Header(.drain))))
+        }
+    }
+
+    private mutating func sayGoodbye() {
+        for gateway in dispatcher.registry.gateways.values where gateway.isConnected {
+            dispatcher.actions.append(.toGateway(gateway, Outgoing(Header(.goodbye))))
+        }
+        for peer in dispatcher.registry.workers.keys {
+            dispatcher.actions.append(.toWorker(peer, Outgoing(Header(.goodbye))))
+        }
+    }
+}
+
+/// Peers that send what cannot be read: after ten such messages nothing of theirs is read for a minute.
+private struct Offenders {
+    private static let minute: UInt64 = 60_000
+    private var records: [Peer: (count: Int, since: UInt64)] = [:]
+
+    mutating func count(_ peer: Peer, now: UInt64) -> Int {
+        let count = (records[peer]?.count ?? 0) + 1
+        records[peer] = (count, now)
+        return count
+    }
+
+    func isShut(_ peer: Peer, now: UInt64) -> Bool {
+        guard let record = records[peer] else { return false }
+        return record.count > Limits.protocolErrors && now < record.since + Offenders.minute
+    }
+
+    mutating func forget(now: UInt64) {
+        guard !records.isEmpty else { return }
+        records = records.filter { now < $0.value.since + Offenders.minute }
+    }
+}

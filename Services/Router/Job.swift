@@ -1,0 +1,133 @@
+import Bus
+import Wire
+
+/// The gateway that a request came from. It keeps its identity over reconnects; only its peer changes.
+final class GatewayLink {
+    let id: String
+    var peer: Peer
+    var lastHeard: UInt64
+    var isConnected = true
+
+    init(id: String, peer: Peer, now: UInt64) {
+        self.id = id
+        self.peer = peer
+        lastHeard = now
+    }
+}
+
+/// A job inside this router.
+///
+///     waiting --credit--> leased --terminal event--> ended --acknowledged--> (forgotten)
+///        ^                  |  \--cancelled, out of time, out of attempts--> (forgotten, after a terminal event of ours)
+///        +--worker lost-----+
+final class Job {
+    enum State {
+        /// In the queue of its skill, or waiting for the end of a pause before the next attempt.
+        case waiting
+        /// At a worker.
+        case leased(to: Peer, dispatch: UInt64, isAccepted: Bool)
+        /// Its terminal event has gone to the gateway, whose acknowledgement is not here yet.
+        case ended(worker: Peer)
+    }
+
+    /// Who called it, if a skill did.
+    struct Caller {
+        let worker: Peer
+        let execution: Execution
+        let number: UInt64
+    }
+
+    let id: Identifier
+    let skill: String
+    let generation: UInt32
+    let gateway: GatewayLink
+    let parcel: Parcel
+    let caller: Caller?
+    /// Set for the steps of a plan that the router made.
+    let request: PlannedRequest?
+    /// When its request must be over; nil for never.
+    let deadline: UInt64?
+    let submitted: UInt64
+    let size: Int
+    var state = State.waiting
+    /// Number of the last dispatch. Attempts count from 1.
+    var attempt: UInt32 = 0
+    /// Attempts that a worker had accepted when it was lost, or that failed in passing.
+    var spentAttempts = 0
+    var isCancelled = false
+    /// Of a skill that is not idempotent: whether the gateway has said that the job may run.
+    var mayStart = false
+    /// Not to be dispatched before this time.
+    var notBefore: UInt64 = 0
+
+    init(
+        id: Identifier,
+        skill: String,
+        generation: UInt32,
+        gateway: GatewayLink,
+        parcel: Parcel,
+        deadline: UInt64?,
+        now: UInt64,
+        caller: Caller? = nil,
+        request: PlannedRequest? = nil
+    ) {
+        self.id = id
+        self.skill = skill
+        self.generation = generation
+        self.gateway = gateway
+        self.parcel = parcel
+        self.deadline = deadline
+        self.caller = caller
+        self.request = request
+        submitted = now
+        size = parcel.count
+    }
+
+    var execution: Execution { Execution(job: id, generation: generation, attempt: attempt) }
+
+    /// The execution that a record of the router's own belongs to: one above all that workers have had.
+    var nextExecution: Execution { Execution(job: id, generation: generation, attempt: attempt + 1) }
+}
+
+/// A request whose steps this router planned, until its last step has ended.
+final class PlannedRequest {
+    let id: Identifier
+    let generation: UInt32
+    let gateway: GatewayLink
+    let plan: Plan
+    let input: JobInput
+    let material: String?
+    let attachments: [SharedFrame]
+    let deadline: UInt64?
+    /// Outputs of the steps that have finished, by the step's id.
+    var outputs: [String: SkillOutput] = [:]
+    /// Steps that failed, were skipped or were cancelled.
+    var failed: Set<String> = []
+    /// Steps that have been started.
+    var started: Set<String> = []
+
+    init(
+        id: Identifier,
+        generation: UInt32,
+        gateway: GatewayLink,
+        plan: Plan,
+        input: JobInput,
+        material: String?,
+        attachments: [SharedFrame],
+        deadline: UInt64?
+    ) {
+        self.id = id
+        self.generation = generation
+        self.gateway = gateway
+        self.plan = plan
+        self.input = input
+        self.material = material
+        self.attachments = attachments
+        self.deadline = deadline
+    }
+
+    var isOver: Bool { outputs.count + failed.count >= plan.steps.count }
+
+    /// Whether another step needs the output of this one.
+    func isNeeded(_ step: String) -> Bool { plan.steps.contains { $0.after.contains(step) } }
+}

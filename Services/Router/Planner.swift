@@ -1,0 +1,147 @@
+import Bus
+import Intent
+import Lifecycle
+import Synchronization
+import Wire
+
+/// A request that waits for its plan.
+struct PlanningTask {
+    let header: Header
+    let parcel: Parcel
+    let gateway: GatewayLink
+}
+
+/// What came of it.
+enum PlanningResult: Sendable {
+    struct Given: Sendable {
+        let input: JobInput
+        let material: String?
+        /// False for a plan that the gateway has already.
+        let isNew: Bool
+    }
+    case plan(Plan, Given)
+    case none(Plan, nearest: [String])
+    case unreadable(WireError)
+}
+
+/// Chooses skills on a thread of its own, so that a long text or a change of the registry never holds up a dispatch.
+///
+/// The loop gives it work by number and takes the results when it is woken.
+final class Planner: Sendable {
+    struct Work: Sendable {
+        let number: UInt64
+        let kind: Kind
+    }
+    enum Kind: Sendable {
+        case request(body: [UInt8])
+        case question(Query)
+    }
+    enum Answer: Sendable {
+        case request(PlanningResult)
+        case question(Plan)
+    }
+
+    private struct State {
+        var work: [Work] = []
+        var results: [(number: UInt64, answer: Answer)] = []
+        var manifests: [SkillManifest]?
+        var isClosed = false
+    }
+    private let state = Mutex(State())
+    private let wakeUp: WakeUp
+    private let semaphore = WorkSignal()
+
+    /// Starts the thread; `wakeUp` is signalled when results are there.
+    init(wakeUp: WakeUp) {
+        self.wakeUp = wakeUp
+        startThread(named: "planner") { [self] in run() }
+    }
+
+    /// Skills have come, gone or changed.
+    func update(_ manifests: [SkillManifest]) {
+        state.withLock { $0.manifests = manifests }
+        semaphore.signal()
+    }
+
+    func submit(_ work: Work) {
+        state.withLock { $0.work.append(work) }
+        semaphore.signal()
+    }
+
+    func takeResults() -> [(number: UInt64, answer: Answer)] {
+        state.withLock { state in
+            defer { state.results = [] }
+            return state.results
+        }
+    }
+
+    func close() {
+        state.withLock { $0.isClosed = true }
+        semaphore.signal()
+    }
+
+    private func run() {
+        var model = IntentModel(manifests: [])
+        while true {
+            semaphore.wait()
+            let (work, manifests, isClosed) = state.withLock { state in
+                defer {
+                    state.work = []
+                    state.manifests = nil
+                }
+                return (state.work, state.manifests, state.isClosed)
+            }
+            if isClosed { return }
+            if let manifests { model = IntentModel(manifests: manifests) }
+            guard !work.isEmpty else { continue }
+            let results = work.map { (number: $0.number, answer: Planner.answer($0.kind, model)) }
+            state.withLock { $0.results += results }
+            wakeUp.signal()
+        }
+    }
+
+    private static func answer(_ kind: Kind, _ model: IntentModel) -> Answer {
+        switch kind {
+        case .request(let body): return .request(plan(body, model))
+        case .question(let query):
+            let decision = model.decide(
+                RoutingQuestion(
+                    text: query.text ?? "",
+                    history: query.history ?? [],
+                    attachments: query.attachments ?? []
+                )
+            )
+            var plan = decision.plan
+            plan.scores = decision.scores
+            return .question(plan)
+        }
+    }
+
+    private static func plan(_ body: [UInt8], _ model: IntentModel) -> PlanningResult {
+        let input: JobInput
+        do {
+            input = try JobBody.decode(body).input
+        } catch {
+            return .unreadable(error)
+        }
+        if let plan = input.plan {
+            guard (try? plan.validate()) != nil else {
+                return .unreadable(.body(type: "Plan", reason: "the plan that came along cannot run"))
+            }
+            return .plan(plan, .init(input: input, material: input.material, isNew: false))
+        }
+        let decision = model.decide(
+            RoutingQuestion(
+                text: input.text,
+                history: input.history ?? [],
+                attachments: input.attachments ?? []
+            )
+        )
+        var plan = decision.plan
+        if input.explain == true { plan.scores = decision.scores }
+        guard plan.mode != .none, !plan.steps.isEmpty, (try? plan.validate()) != nil else {
+            return .none(Plan(mode: .none, steps: [], scores: plan.scores), nearest: decision.nearest)
+        }
+        return .plan(plan, .init(input: input, material: decision.material, isNew: true))
+    }
+}

@@ -1,0 +1,300 @@
+import Bus
+import Wire
+
+/// A worker that has registered.
+final class Worker {
+    let peer: Peer
+    let registration: Registration
+    let skills: [String]
+    /// Slots that are free by all that is known: what the worker said last, less what was sent since.
+    var credit: Int
+    /// Numbers the dispatches to it.
+    var dispatches: UInt64 = 0
+    /// Jobs that it has, by id.
+    var leases: [Identifier: Job] = [:]
+    var isDraining = false
+    var lastHeard: UInt64
+
+    init(peer: Peer, registration: Registration, credit: Int, now: UInt64) {
+        self.peer = peer
+        self.registration = registration
+        self.credit = credit
+        skills = registration.manifests.map(\.id)
+        lastHeard = now
+    }
+
+    /// Takes the worker's word for its free slots. `seen` is the last dispatch it had got when it said so: what was
+    /// sent after that and is still out counts against it.
+    func grant(_ free: Int, seen: UInt64) {
+        let underway = leases.values.reduce(0) { count, job in
+            if case .leased(_, let dispatch, _) = job.state, dispatch > seen { count + 1 } else { count }
+        }
+        credit = max(free - underway, 0)
+    }
+}
+
+/// One skill: its versions and the jobs that wait for it.
+final class SkillEntry {
+    final class Version {
+        let manifest: SkillManifest
+        let order: SemanticVersion
+        var workers: [Worker] = []
+
+        init(manifest: SkillManifest, order: SemanticVersion) {
+            self.manifest = manifest
+            self.order = order
+        }
+    }
+
+    let id: String
+    /// Newest first.
+    var versions: [Version] = []
+    var queue = JobQueue()
+    /// Since when it has had no worker.
+    var orphanedAt: UInt64?
+    /// When its last worker was heard of.
+    var lastSeen: UInt64 = 0
+
+    init(id: String) { self.id = id }
+
+    var manifest: SkillManifest? { (versions.first { !$0.workers.isEmpty } ?? versions.first)?.manifest }
+    var hasWorkers: Bool { versions.contains { !$0.workers.isEmpty } }
+
+    /// The worker with the most free slots among those of the newest version that has any.
+    func freeWorker() -> Worker? {
+        for version in versions where !version.workers.isEmpty {
+            var best: Worker?
+            for worker in version.workers where worker.credit > 0 && !worker.isDraining {
+                guard let leader = best else {
+                    best = worker
+                    continue
+                }
+                if worker.credit > leader.credit
+                    || worker.credit == leader.credit && worker.leases.count < leader.leases.count
+                {
+                    best = worker
+                }
+            }
+            if best != nil { return best }
+            // While a newer version has workers, busy or not, older ones only finish what they have.
+            if version.workers.contains(where: { !$0.isDraining }) { return nil }
+        }
+        return nil
+    }
+}
+
+/// Jobs waiting for one skill, first in first out; bounded in number and bytes.
+struct JobQueue {
+    private var jobs: [Job?] = []
+    private var head = 0
+    private(set) var count = 0
+    private(set) var bytes = 0
+
+    /// Whether a job of that size would be too much.
+    func isFull(for size: Int) -> Bool {
+        count >= Limits.queuedJobsPerSkill || bytes + size > Limits.queuedBytesPerSkill && count > 0
+    }
+
+    mutating func append(_ job: Job) {
+        jobs.append(job)
+        count += 1
+        bytes += job.size
+    }
+
+    /// For what was already running: it goes before everything else.
+    mutating func prepend(_ job: Job) {
+        if head > 0 {
+            head -= 1
+            jobs[head] = job
+        } else {
+            jobs.insert(job, at: 0)
+        }
+        count += 1
+        bytes += job.size
+    }
+
+    /// The first job that may run by now.
+    mutating func next(now: UInt64) -> Job? {
+        guard count > 0 else { return nil }
+        for index in head..<jobs.count {
+            guard let job = jobs[index], job.notBefore <= now else { continue }
+            jobs[index] = nil
+            took(job)
+            return job
+        }
+        return nil
+    }
+
+    mutating func remove(_ job: Job) {
+        guard let index = jobs[head...].firstIndex(where: { $0 === job }) else { return }
+        jobs[index] = nil
+        took(job)
+    }
+
+    private mutating func took(_ job: Job) {
+        count -= 1
+        bytes -= job.size
+        while head < jobs.count, jobs[head] == nil { head += 1 }
+        if head == jobs.count {
+            jobs.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head > 1024, head * 2 > jobs.count {
+            jobs.removeFirst(head)
+            head = 0
+        }
+    }
+
+    var all: [Job] { jobs[head...].compactMap { $0 } }
+}
+
+/// Who is there: skills, workers, gateways. Live: nothing is configured, everything comes with a registration.
+struct Registry {
+    private(set) var skills: [String: SkillEntry] = [:]
+    private(set) var workers: [Peer: Worker] = [:]
+    var gateways: [String: GatewayLink] = [:]
+    private var gatewaysByPeer: [Peer: GatewayLink] = [:]
+    /// Rises whenever routing must look at the manifests again.
+    private(set) var revision: UInt64 = 0
+
+    /// The manifests that routing chooses from: of each skill the version in use, in a fixed order.
+    var manifests: [SkillManifest] { skills.keys.sorted().compactMap { skills[$0]?.manifest } }
+
+    func gateway(of peer: Peer) -> GatewayLink? { gatewaysByPeer[peer] }
+
+    /// Takes a gateway in, or back under a new peer.
+    mutating func greet(_ hello: Hello, peer: Peer, now: UInt64) -> GatewayLink {
+        let link = gateways[hello.gateway] ?? GatewayLink(id: hello.gateway, peer: peer, now: now)
+        gatewaysByPeer[link.peer] = nil
+        link.peer = peer
+        link.lastHeard = now
+        link.isConnected = true
+        gateways[hello.gateway] = link
+        gatewaysByPeer[peer] = link
+        return link
+    }
+
+    mutating func lose(_ gateway: GatewayLink) {
+        gateway.isConnected = false
+        gatewaysByPeer[gateway.peer] = nil
+    }
+
+    /// Takes a worker in.
+    /// - Throws: `JobError` that says which manifest is refused and why.
+    mutating func register(
+        _ registration: Registration,
+        peer: Peer,
+        credit: Int,
+        now: UInt64
+    ) throws(JobError) -> Worker {
+        guard workers.count < Limits.workers || workers[peer] != nil else {
+            throw JobError(
+                code: JobError.Code.overloaded,
+                message: "this router has \(Limits.workers) workers already",
+                retryable: true
+            )
+        }
+        guard !registration.manifests.isEmpty, registration.manifests.count <= Limits.skillsPerWorker else {
+            throw JobError(
+                code: JobError.Code.badManifest,
+                message: "a worker has 1 to \(Limits.skillsPerWorker) skills, this one \(registration.manifests.count)"
+            )
+        }
+        guard 1...1024 ~= registration.concurrency else {
+            throw JobError(
+                code: JobError.Code.badManifest,
+                message: "concurrency must be between 1 and 1024, it is \(registration.concurrency)"
+            )
+        }
+        for manifest in registration.manifests { try check(manifest) }
+        let worker = Worker(peer: peer, registration: registration, credit: credit, now: now)
+        workers[peer] = worker
+        for manifest in registration.manifests { add(manifest, worker, now: now) }
+        return worker
+    }
+
+    private func check(_ manifest: SkillManifest) throws(JobError) {
+        do {
+            try manifest.validate()
+        } catch {
+            throw JobError(
+                code: JobError.Code.badManifest,
+                message: error.description,
+                hint: "correct the manifest of \"\(manifest.id.prefix(64))\" and start the worker again"
+            )
+        }
+        let taken = skills[manifest.id]?.versions.first { $0.manifest.version == manifest.version }
+        if let taken, taken.manifest != manifest, !taken.workers.isEmpty {
+            let holder = taken.workers[0].registration
+            throw JobError(
+                code: JobError.Code.manifestConflict,
+                message: "skill \(manifest.id) \(manifest.version) is registered with another manifest by "
+                    + "\(holder.worker) (host \(holder.host), pid \(holder.pid))",
+                hint: "raise the version of one of the two, or give it another id"
+            )
+        }
+    }
+
+    private mutating func add(_ manifest: SkillManifest, _ worker: Worker, now: UInt64) {
+        let entry = skills[manifest.id] ?? SkillEntry(id: manifest.id)
+        skills[manifest.id] = entry
+        entry.orphanedAt = nil
+        entry.lastSeen = now
+        if let version = entry.versions.first(where: { $0.manifest == manifest }) {
+            if version.workers.isEmpty { revision += 1 }
+            version.workers.append(worker)
+            return
+        }
+        entry.versions.removeAll { $0.manifest.version == manifest.version && $0.workers.isEmpty }
+        // `check` has read the version before.
+        guard let order = SemanticVersion(manifest.version) else { return }
+        let version = SkillEntry.Version(manifest: manifest, order: order)
+        version.workers.append(worker)
+        entry.versions.append(version)
+        entry.versions.sort { $0.order > $1.order }
+        revision += 1
+    }
+
+    /// Takes a worker out. Its skills stay known for a while, so that their absence can be told from their unknownness.
+    mutating func remove(_ worker: Worker, now: UInt64) {
+        guard workers.removeValue(forKey: worker.peer) != nil else { return }
+        for skill in worker.skills {
+            guard let entry = skills[skill] else { continue }
+            for version in entry.versions { version.workers.removeAll { $0 === worker } }
+            // The last version stays for its manifest.
+            let hasOthers = entry.hasWorkers
+            let newest = entry.versions.first
+            entry.versions.removeAll { $0.workers.isEmpty && (hasOthers || $0 !== newest) }
+            entry.lastSeen = now
+            if !hasOthers { entry.orphanedAt = now }
+            revision += 1
+        }
+    }
+
+    /// Forgets skills that have had no worker for long.
+    mutating func forget(orphanedBefore time: UInt64) {
+        for (id, entry) in skills {
+            guard let orphanedAt = entry.orphanedAt, orphanedAt < time, entry.queue.count == 0 else { continue }
+            skills[id] = nil
+            revision += 1
+        }
+    }
+
+    /// What `GET /v1/skills` shows.
+    var list: SkillList {
+        SkillList(
+            skills: skills.keys.sorted().compactMap { id in
+                guard let entry = skills[id], let manifest = entry.manifest else { return nil }
+                let workers = entry.versions.flatMap(\.workers).map { worker in
+                    SkillList.Worker(
+                        id: worker.registration.worker,
+                        host: worker.registration.host,
+                        pid: worker.registration.pid,
+                        credit: worker.credit,
+                        busy: worker.leases.count
+                    )
+                }
+                return SkillList.Entry(manifest: manifest, workers: workers, queued: entry.queue.count)
+            }
+        )
+    }
+}

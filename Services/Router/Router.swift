@@ -1,0 +1,135 @@
+import Bus
+import Lifecycle
+import Telemetry
+import Wire
+
+/// The router: knows skills by their manifests, chooses among them, and gives their workers jobs.
+@main
+enum Router {
+    static let version = Product.version
+
+    static let command = Command(
+        "skillbus-router",
+        "routes requests to skills and jobs to workers",
+        options: [
+            .value(
+                "frontend",
+                "ADDRESS",
+                "where gateways connect",
+                environment: "SKILLBUS_FRONTEND",
+                default: "tcp://127.0.0.1:\(RouterAddress.frontendPort)"
+            ),
+            .value(
+                "backend",
+                "ADDRESS",
+                "where workers connect",
+                environment: "SKILLBUS_BACKEND",
+                default: "tcp://127.0.0.1:\(RouterAddress.backendPort)"
+            ),
+            .value("heartbeat", "MILLISECONDS", "time between heartbeats", default: "1000"),
+            .value("liveness", "N", "heartbeats of silence after which a peer is gone", default: "3"),
+            .value("drain", "SECONDS", "time that running jobs get on SIGTERM", default: "50"),
+            .flag(
+                "allow-insecure",
+                "allow addresses that others can reach without keys",
+                environment: "SKILLBUS_ALLOW_INSECURE"
+            ),
+            .flag("health", "ask the router at --backend whether it answers; exit 0 if so"),
+            .flag("exit-with-parent", "end when standard input closes"),
+        ],
+        details: """
+            An address is tcp://HOST:PORT (port * picks a free one) or ipc://PATH. When both are bound, one line
+            `ready {"frontend": "...", "backend": "..."}` is printed.
+            """
+    )
+
+    static func main() async {
+        let signals = terminationSignals()
+        let options: ParsedOptions
+        var settings: RouterLoop.Settings
+        do {
+            options = try command.parse(Array(CommandLine.arguments.dropFirst()))
+            if options.wantsHelp {
+                printOutput(command.help, terminator: "")
+                leave(ExitCode.success)
+            }
+            if options.wantsVersion {
+                printOutput("skillbus-router \(version)")
+                leave(ExitCode.success)
+            }
+            settings = try self.settings(options)
+        } catch {
+            printError("skillbus-router: \(error)")
+            leave(ExitCode.usage)
+        }
+        if options.flag("health") { leave(await RouterHealth.answers(at: settings.backend) ? 0 : 1) }
+        if options.flag("exit-with-parent") { exitWhenParentDies() }
+        await serve(settings, signals: signals)
+    }
+
+    static func settings(_ options: ParsedOptions) throws(UsageError) -> RouterLoop.Settings {
+        if let operand = options.operands.first { throw UsageError("takes no operands, got \"\(operand)\"") }
+        var settings = RouterLoop.Settings(
+            frontend: options.value("frontend") ?? "",
+            backend: options.value("backend") ?? ""
+        )
+        settings.heartbeat = UInt64(try options.integer("heartbeat", in: 50...60_000) ?? 1000)
+        settings.liveness = UInt64(try options.integer("liveness", in: 2...100) ?? 3)
+        settings.drainLimit = UInt64((try options.seconds("drain") ?? 50) * 1000)
+        for (name, address) in [("frontend", settings.frontend), ("backend", settings.backend)] {
+            guard address.hasPrefix("tcp://") || address.hasPrefix("ipc://") else {
+                throw UsageError("--\(name) must be tcp://HOST:PORT or ipc://PATH, not \"\(address)\"")
+            }
+            guard RouterAddress.isLocal(address) || options.flag("allow-insecure") || options.flag("health") else {
+                throw UsageError(
+                    "--\(name) \(address) can be reached from other machines, and the bus has no keys: anyone there "
+                        + "could send jobs. Bind 127.0.0.1 or ipc://, or pass --allow-insecure "
+                        + "(SKILLBUS_ALLOW_INSECURE=1) on a network that only these services share"
+                )
+            }
+        }
+        return settings
+    }
+
+    private static func serve(_ settings: RouterLoop.Settings, signals: AsyncStream<Int32>) async -> Never {
+        let log = Log(service: "router")
+        let (endings, ending) = AsyncStream<Int32>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let loop: RouterLoop
+        do {
+            loop = try RouterLoop(settings, log: log)
+        } catch {
+            printError("skillbus-router: \(error)")
+            leave(ExitCode.failure)
+        }
+        startThread(named: "router") {
+            do throws(BusError) {
+                try loop.run { bound in
+                    log.info("listening", ["frontend": "\(bound.frontend)", "backend": "\(bound.backend)"])
+                    printOutput(#"ready {"frontend":"\#(bound.frontend)","backend":"\#(bound.backend)"}"#)
+                }
+                ending.yield(ExitCode.success)
+            } catch {
+                printError("skillbus-router: \(error)\(hint(error))")
+                ending.yield(ExitCode.failure)
+            }
+        }
+        let watcher = Task {
+            var count = 0
+            for await _ in signals {
+                count += 1
+                if count == 1 { loop.drain() } else { loop.stop() }
+            }
+        }
+        for await code in endings {
+            watcher.cancel()
+            if code == ExitCode.success { log.info("stopped") }
+            leave(code)
+        }
+        leave(ExitCode.failure)
+    }
+
+    private static func hint(_ error: BusError) -> String {
+        error.isAddressInUse
+            ? "; another process listens there: stop it, or choose other addresses with --frontend and --backend" : ""
+    }
+}

@@ -1,0 +1,92 @@
+import Bus
+import Lifecycle
+import Synchronization
+import Telemetry
+import Wire
+
+/// The thread that owns the router's sockets, and with them everything the router knows.
+///
+/// Each turn: wait, read what came from workers, then from gateways, decide (``Dispatcher``), send. Workers first, since
+/// ends free slots for what gateways submit.
+final class RouterLoop: Sendable {
+    struct Settings: Sendable {
+        var frontend: String
+        var backend: String
+        var heartbeat: UInt64 = 1000
+        var liveness: UInt64 = 3
+        var drainLimit: UInt64 = 50_000
+    }
+
+    struct Bound: Sendable {
+        let frontend: String
+        let backend: String
+    }
+
+    private let settings: Settings
+    private let log: Log
+    private let wakeUp: WakeUp
+    private let request = Mutex<(isDraining: Bool, mustStop: Bool)>((false, false))
+
+    init(_ settings: Settings, log: Log) throws(BusError) {
+        self.settings = settings
+        self.log = log
+        wakeUp = try WakeUp()
+    }
+
+    /// Runs until drained or stopped. Blocks: give it a thread of its own.
+    func run(ready: (Bound) -> Void) throws(BusError) {
+        let context = try Context()
+        let frontend = try Socket(.router, in: context)
+        let backend = try Socket(.router, in: context)
+        let bound = Bound(
+            frontend: try frontend.bind(settings.frontend),
+            backend: try backend.bind(settings.backend)
+        )
+        ready(bound)
+        var exchange = Exchange(
+            settings: settings,
+            log: log,
+            planner: Planner(wakeUp: wakeUp),
+            now: Monotonic.milliseconds
+        )
+        defer { exchange.planner.close() }
+        var poller = Poller()
+        poller.add(backend)
+        poller.add(frontend)
+        poller.add(wakeUp)
+        var lastTurn = Monotonic.milliseconds
+        while true {
+            try poller.wait(milliseconds: exchange.waitTime(now: Monotonic.milliseconds))
+            let now = Monotonic.milliseconds
+            if now > lastTurn + 2 * settings.heartbeat {
+                // This process itself has slept: that nobody was heard of in the meantime says nothing about them.
+                exchange.wokeLate(now: now)
+            }
+            lastTurn = now
+            if poller.isReadable(2) { wakeUp.clear() }
+            if poller.isReadable(0) {
+                try exchange.receive(from: backend, as: .backend, frontend: frontend, backend: backend, now: now)
+            }
+            if poller.isReadable(1) {
+                try exchange.receive(from: frontend, as: .frontend, frontend: frontend, backend: backend, now: now)
+            }
+            let (isDraining, mustStop) = request.withLock { $0 }
+            if try exchange.endTurn(frontend: frontend, backend: backend, isDraining: isDraining, now: now) || mustStop
+            {
+                return
+            }
+        }
+    }
+
+    /// Takes nothing new and ends when what runs has ended.
+    func drain() {
+        request.withLock { $0.isDraining = true }
+        wakeUp.signal()
+    }
+
+    /// Ends now.
+    func stop() {
+        request.withLock { $0.mustStop = true }
+        wakeUp.signal()
+    }
+}

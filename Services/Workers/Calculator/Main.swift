@@ -1,0 +1,8 @@
+internal import SkillKit
+
+@main
+struct CalculatorMain {
+    static func main() async {
+        await SkillWorker.run(Calculator())
+    }
+}

@@ -1,0 +1,39 @@
+internal import SkillKit
+internal import Text
+
+/// What the user asks for: the text to summarise, its language, and the language to answer in.
+struct Request {
+    /// The text to summarise.
+    let material: String
+    /// What it is written in.
+    let textLanguage: Language
+    /// Whether the user speaks Chinese.
+    let isChinese: Bool
+
+    private static let instruction = Instruction(asking: [
+        "summar", "tl;dr", "tldr", "main point", "key point", "gist", "shorten", "condense", "shorter", "short version",
+        "in brief", "briefly", "abstract of", "总结", "摘要", "概括", "概述", "要点", "缩写", "精简", "归纳", "提炼", "简短", "總結",
+        "歸納",
+    ])
+
+    /// - Throws: `SkillError` with the code `no_text` where there is nothing to summarise.
+    init(_ input: SkillInput, language: String?) throws(SkillError) {
+        let material = input.hasSeparateMaterial ? input.material : Self.instruction.removed(from: input.material)
+        guard material.contains(where: { !$0.isWhitespace }) else {
+            throw Self.noText(isChinese: Language.of(input.text) == .chinese)
+        }
+        self.material = material
+        textLanguage = language.flatMap(Language.init(named:)) ?? Language.of(material)
+        let spoken = input.hasSeparateMaterial ? Language.of(input.text) : textLanguage
+        isChinese = (spoken == .other ? textLanguage : spoken) == .chinese
+    }
+
+    static func noText(isChinese: Bool) -> SkillError {
+        if isChinese {
+            let message = "没有可以总结的文字，内容是空的 (no text: the input is empty)"
+            return SkillError("no_text", message, hint: "请把要总结的文字贴在请求后面，或附上一个文本文件。")
+        }
+        let message = "there is no text to summarise: the input is empty"
+        return SkillError("no_text", message, hint: "Paste the text after the request, or attach a text file.")
+    }
+}

@@ -1,0 +1,121 @@
+internal import Text
+
+/// A sentence of the document, with what is known of it.
+struct SourceSentence {
+    /// As it is written.
+    var text: String
+    /// What it is made of.
+    var reading: Vocabulary.Reading
+    /// Its number among the sentences of the document.
+    var index: Int
+    /// The number of its block, and whether it is the first there.
+    var block: Int
+    var opensBlock: Bool
+    /// Whether it is an entry of a list.
+    var isItem: Bool
+    /// How often the document says it, word for word.
+    var occurrences = 1
+}
+
+/// The document as sentences, each distinct one once.
+struct SourceDocument {
+    /// In order.
+    private(set) var sentences: [SourceSentence] = []
+    /// Terms of its headings.
+    private(set) var headingTerms: Set<Int32> = []
+    /// Words and how often they occur.
+    private(set) var vocabulary = Vocabulary()
+    /// Whether it is what several people said in turn.
+    private(set) var isDialogue = false
+    /// What its text is written in.
+    let language: Language
+
+    /// Sentences that are kept at most: a bound on memory. A text with more has said it all by then.
+    private static let most = 200_000
+    private var known: [Int: Int] = [:]
+
+    /// Reads a document. `step` is called now and then with the part that is read.
+    init(_ text: String, language: Language, step: (Double) throws(CancellationError) -> Void) throws(CancellationError)
+    {
+        self.language = language
+        var blocks = DocumentReader().blocks(in: text)
+        Self.findHeadings(&blocks)
+        let withoutRows = blocks.contains { $0.kind == .paragraph || $0.kind == .item }
+        let speakers = Speakers(blocks)
+        isDialogue = speakers.areMany
+        let all = max(1, text.utf8.count)
+        var read = 0
+        var reported = 0
+        let segmenter = SentenceSegmenter()
+        var headings: [TextBlock] = []
+        for (number, block) in blocks.enumerated() where sentences.count < Self.most {
+            read += block.text.utf8.count
+            if read - reported > 256 * 1024 {
+                reported = read
+                try step(Double(read) / Double(all))
+            }
+            switch block.kind {
+            case .heading where withoutRows:
+                headings.append(block)
+                continue
+            case .row where withoutRows: continue
+            default: break
+            }
+            var opensBlock = true
+            for sentence in segmenter.sentences(in: speakers.withoutSpeaker(block.text)) {
+                add(sentence, block: number, opensBlock: opensBlock, isItem: block.kind == .item)
+                opensBlock = false
+            }
+        }
+        for heading in headings.prefix(100) { headingTerms.formUnion(vocabulary.read(heading.text).terms) }
+        known = [:]
+    }
+
+    private mutating func add(_ text: String, block: Int, opensBlock: Bool, isItem: Bool) {
+        let reading = vocabulary.read(text)
+        guard reading.words > 0 || text.contains(where: \.isEmoji) else { return }
+        // The same words in the same order are the same sentence, whatever its case and marks.
+        var hasher = Hasher()
+        hasher.combine(reading.terms)
+        if reading.terms.isEmpty { hasher.combine(Normalizer.fold(text)) }
+        let key = hasher.finalize()
+        if let first = known[key], sentences[first].reading.terms == reading.terms {
+            sentences[first].occurrences += 1
+            return
+        }
+        known[key] = sentences.count
+        sentences.append(
+            SourceSentence(
+                text: text,
+                reading: reading,
+                index: sentences.count,
+                block: block,
+                opensBlock: opensBlock,
+                isItem: isItem
+            )
+        )
+    }
+
+    /// A short line without a full stop above a longer paragraph is a heading, with or without a mark for it.
+    private static func findHeadings(_ blocks: inout [TextBlock]) {
+        guard blocks.count > 2 else { return }
+        for index in 0..<blocks.count - 1 where blocks[index].kind == .paragraph {
+            let text = blocks[index].text
+            let next = blocks[index + 1]
+            guard next.kind == .paragraph, text.utf8.count <= 100, next.text.utf8.count > 2 * text.utf8.count,
+                let last = text.unicodeScalars.last?.value,
+                !Punctuation.isTerminator(last), !Punctuation.isClosing(last), last != 0x3A, last != 0xFF1A
+            else { continue }
+            let isShort =
+                text.utf8.count { $0 == 0x20 } < 12 && !text.contains("，") && !text.contains("：")
+                && !text.contains(": ")
+            if isShort { blocks[index].kind = .heading }
+        }
+    }
+}
+
+extension Character {
+    fileprivate var isEmoji: Bool {
+        unicodeScalars.contains { $0.properties.isEmojiPresentation || $0.value == 0xFE0F }
+    }
+}

@@ -1,0 +1,101 @@
+public import Lifecycle
+public import Wire
+
+/// Talks to a gateway over HTTP. A value: copy it freely, connections are shared.
+public struct GatewayClient: Sendable {
+    /// Where a gateway is unless told otherwise.
+    public static let defaultURL = "http://127.0.0.1:8080"
+    /// Most bytes of an answer that is no stream.
+    private static let answerLimit = 64 << 20
+
+    /// The gateway's address.
+    public var url: String { address.url }
+    private let address: Address
+    private let token: String?
+    private let seconds: Double
+
+    /// A client of the gateway at an address.
+    /// - Parameters:
+    ///   - url: such as `http://127.0.0.1:8080`.
+    ///   - token: sent as bearer token.
+    ///   - seconds: how long an answer may take.
+    /// - Throws: `ClientError.invalidURL`.
+    public init(url: String = defaultURL, token: String? = nil, seconds: Double = 30) throws(ClientError) {
+        address = try Address(url)
+        self.token = token.flatMap { $0.isEmpty ? nil : $0 }
+        self.seconds = seconds
+    }
+
+    /// A client of the gateway that `SKILLBUS_URL` names, with the token of `SKILLBUS_TOKEN`.
+    /// - Parameters:
+    ///   - override: an address that counts more than the variable.
+    ///   - variables: the environment.
+    /// - Returns: the client.
+    /// - Throws: `ClientError.invalidURL`.
+    public static func fromEnvironment(
+        url override: String? = nil,
+        _ variables: [String: String] = Environment.all
+    ) throws(ClientError) -> GatewayClient {
+        let named = variables["SKILLBUS_URL"].flatMap { $0.isEmpty ? nil : $0 }
+        return try GatewayClient(url: override ?? named ?? defaultURL, token: variables["SKILLBUS_TOKEN"])
+    }
+
+    /// One call with a JSON answer, for what has no method here.
+    /// - Throws: `ClientError`, among them `problem` for every status that is none of success.
+    public func call(
+        _ method: String,
+        _ path: String,
+        body: JSONValue? = nil,
+        headers: [(name: String, value: String)] = []
+    ) async throws(ClientError) -> JSONValue {
+        var request = self.request(method, path)
+        request.seconds = seconds
+        request.headers += [("Accept", "application/json")] + headers
+        if let body {
+            request.headers.append(("Content-Type", "application/json"))
+            do {
+                request.body = try JSONBody.encode(body)
+            } catch {
+                throw .badResponse(url: url, reason: "\(error)")
+            }
+        }
+        let exchange = Exchange(request)
+        let head = try await exchange.head()
+        guard let answer = try await exchange.body(limit: GatewayClient.answerLimit) else {
+            throw .badResponse(url: url, reason: "an answer of more than \(GatewayClient.answerLimit) bytes")
+        }
+        guard 200...299 ~= head.status else { throw problem(head, answer) }
+        if answer.isEmpty { return .null }
+        do {
+            return try JSONBody.decode(JSONValue.self, from: answer)
+        } catch {
+            throw .badResponse(url: url, reason: "no JSON: \(error)")
+        }
+    }
+
+    func request(_ method: String, _ path: String) -> HTTPRequest {
+        var headers = [(name: "User-Agent", value: "skillbus/\(Product.version)")]
+        if let token { headers.append(("Authorization", "Bearer \(token)")) }
+        return HTTPRequest(
+            method: method,
+            url: address.url + path,
+            origin: address.url,
+            headers: headers,
+            isLoopback: address.isLoopback
+        )
+    }
+
+    func problem(_ head: HTTPHead, _ body: [UInt8]) -> ClientError {
+        let retryAfter = head.value("retry-after").flatMap { Double($0) }
+        return .problem(Problem(status: head.status, retryAfter: retryAfter, body: body))
+    }
+
+    /// Reads a member of an answer as a type.
+    func decode<Value: Decodable>(_ type: Value.Type, from json: JSONValue) throws(ClientError) -> Value {
+        do {
+            return try JSONBody.decode(type, from: try JSONBody.encode(json))
+        } catch {
+            throw .badResponse(url: url, reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,136 @@
+public import Telemetry
+public import Wire
+
+/// A page of events.
+public struct StoredPage: Sendable, Equatable {
+    /// In order.
+    public var events: [StoredEvent]
+    /// The number of the session's last event, as of the same look.
+    public var lastSequence: UInt64
+}
+
+/// A session for the list.
+public struct SessionSummary: Sendable, Equatable {
+    /// Its place in the list.
+    public var number: Int64
+    /// Its id.
+    public var id: Identifier
+    /// When it was made.
+    public var created: Timestamp
+    /// When its last event was written.
+    public var updated: Timestamp
+    /// Its last event.
+    public var lastSequence: UInt64
+    /// The start of its first request's text.
+    public var title: String
+    /// Requests that are open.
+    public var open: Int
+}
+
+/// A session as of one moment.
+public struct SessionRecord: Sendable {
+    /// Its last event.
+    public var lastSequence: UInt64
+    /// Its last requests, oldest first.
+    public var requests: [RequestRecord]
+    /// Events of its open requests, in order.
+    public var openEvents: [StoredEvent]
+}
+
+/// A request.
+public struct RequestRecord: Sendable, Equatable {
+    /// Its id.
+    public var id: Identifier
+    /// How it stands.
+    public var state: RequestState
+    /// What the user wrote.
+    public var text: String
+    /// What was answered; nil while it is open.
+    public var answer: String?
+    /// When it came.
+    public var created: Timestamp
+    /// When it ended.
+    public var ended: Timestamp?
+    /// The number of its first event.
+    public var acceptedSequence: UInt64
+    /// The number of its terminal event.
+    public var terminalSequence: UInt64?
+}
+
+/// A turn of the conversation.
+public struct HistoryRecord: Sendable, Equatable {
+    /// What the user wrote.
+    public var text: String
+    /// What was answered; nil if it failed.
+    public var answer: String?
+    /// The plan, as JSON.
+    public var plan: [UInt8]?
+}
+
+/// A request that has not ended, with all that is needed to go on with it.
+public struct OpenRequestRecord: Sendable {
+    /// A job of it.
+    public struct Job: Sendable, Equatable {
+        /// Its last attempt.
+        public var execution: Execution
+        /// The last event of that attempt.
+        public var lastSequence: UInt64
+        /// How it ended; nil if it has not.
+        public var outcome: String?
+        /// The JSON of its terminal event.
+        public var terminal: [UInt8]?
+    }
+
+    /// Its place in the order of acceptance.
+    public var number: Int64
+    /// Its id.
+    public var id: Identifier
+    /// Its session.
+    public var session: Identifier
+    /// Whose it is.
+    public var owner: String
+    /// The last generation under which it was submitted.
+    public var generation: UInt32
+    /// Whether it waits for earlier ones.
+    public var enqueued: Bool
+    /// Whether it is to end.
+    public var cancelRequested: Bool
+    /// Whether it ends when the session's last follower leaves.
+    public var endsOnDisconnect: Bool
+    /// When it came.
+    public var created: Timestamp
+    /// Milliseconds that it may take.
+    public var timeout: Int64
+    /// What the user wrote.
+    public var text: String
+    /// What the gateway stored to submit it.
+    public var input: [UInt8]
+    /// The plan, as JSON.
+    public var plan: [UInt8]?
+    /// Its attachments.
+    public var attachments: [StoredAttachment]
+    /// Its jobs.
+    public var jobs: [Job]
+}
+
+/// A job that has ended, for the skill log.
+public struct JobRecord: Sendable, Equatable {
+    /// Its place in the log.
+    public var number: Int64
+    /// The job.
+    public var job: Identifier
+    /// Its session.
+    public var session: Identifier
+    /// Its skill.
+    public var skill: String
+    /// The worker that ran it last; empty if none did.
+    public var worker: String
+    /// How often it was dispatched.
+    public var attempts: UInt32
+    /// Its first event.
+    public var started: Timestamp
+    /// Its last event.
+    public var ended: Timestamp
+    /// `finished`, `cached`, or the error's code.
+    public var outcome: String
+}

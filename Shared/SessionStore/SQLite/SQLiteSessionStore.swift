@@ -1,0 +1,152 @@
+public import Telemetry
+public import Wire
+
+/// Sessions in one SQLite file, for one gateway.
+///
+/// Files: `sessions.db` (0600) with its log and shared memory beside it, and `sessions.lock`, in a folder (0700) that
+/// must not be on a network file system.
+public final class SQLiteSessionStore: SessionStore {
+    private let file: StoreFile
+    private let writer: Writer
+    private let readers: Readers
+
+    /// How long an idempotency key is valid: 24 hours.
+    static let keyLifetime: Int64 = 24 * 3600 * 1000
+
+    /// Opens the store in a folder; makes both if they are missing.
+    /// - Throws: `StoreError` when it cannot be opened, is in use, is damaged or of a later version.
+    public init(folder: String, readers: Int = 2) throws(StoreError) {
+        file = try StoreFile(folder: folder)
+        writer = try Writer(path: file.path)
+        StoreFile.sync(folder: folder)
+        self.readers = Readers(path: file.path, count: max(1, readers))
+    }
+
+    /// Whether the last write worked.
+    public var isWritable: Bool { writer.isWritable }
+
+    /// Transactions committed since the start.
+    public var commitCount: Int { writer.commitCount }
+
+    /// Closes the store after what has been given to it is written.
+    public func close() async {
+        readers.close()
+        await writer.close()
+    }
+
+    /// Makes a session.
+    public func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError) {
+        try await writer.write { connection throws(StoreError) -> Void in
+            try connection.run(
+                "INSERT INTO sessions(id, owner, created, updated) VALUES(?1, ?2, ?3, ?3)",
+                .id(session),
+                .text(owner),
+                .integer(time.milliseconds)
+            )
+        }
+    }
+
+    /// Stores a request with its first events and its idempotency key; see ``SessionStore``.
+    public func accept(
+        _ request: Acceptance,
+        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
+    ) {
+        writer.write({ connection throws(StoreError) in try connection.accept(request) }, then: done)
+    }
+
+    /// Stores what happened to a request; see ``SessionStore``.
+    public func append(
+        _ batch: EventBatch,
+        then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void
+    ) {
+        writer.write(
+            patient: true,
+            { connection throws(StoreError) in try connection.append(batch) },
+            then: done
+        )
+    }
+
+    /// The number of a session's last event.
+    public func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64 {
+        try await readers.read { connection throws(StoreError) in
+            try connection.sessionRow(session, owner).last
+        }
+    }
+
+    /// Events after a number; see ``SessionStore``.
+    public func events(
+        of session: Identifier,
+        owner: String,
+        after number: UInt64,
+        maxBytes: Int
+    ) async throws(StoreError) -> StoredPage {
+        try await readers.read { connection throws(StoreError) in
+            try connection.events(of: session, owner: owner, after: number, maxBytes: maxBytes)
+        }
+    }
+
+    /// The session as of now.
+    public func session(
+        _ session: Identifier,
+        owner: String,
+        messages: Int
+    ) async throws(StoreError) -> SessionRecord {
+        try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in
+                try connection.session(session, owner: owner, messages: messages)
+            }
+        }
+    }
+
+    /// Sessions of an owner, newest first.
+    public func sessions(
+        owner: String,
+        before cursor: Int64?,
+        limit: Int
+    ) async throws(StoreError) -> [SessionSummary] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.sessions(owner: owner, before: cursor, limit: limit)
+        }
+    }
+
+    /// A request of a session.
+    public func request(
+        _ request: Identifier,
+        in session: Identifier,
+        owner: String
+    ) async throws(StoreError) -> RequestRecord {
+        try await readers.read { connection throws(StoreError) in
+            try connection.request(request, in: session, owner: owner)
+        }
+    }
+
+    /// Requests without a terminal event.
+    public func openRequests() async throws(StoreError) -> [OpenRequestRecord] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.openRequests() }
+        }
+    }
+
+    /// One of them.
+    public func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord {
+        let found = try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.openRequests(only: request) }
+        }
+        guard let record = found.first else { throw .notFound }
+        return record
+    }
+
+    /// The turns before a request.
+    public func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.history(before: request, limit: limit)
+        }
+    }
+
+    /// The skill log.
+    public func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.jobs(owner: owner, after: cursor, limit: limit)
+        }
+    }
+}

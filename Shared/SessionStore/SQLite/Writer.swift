@@ -1,0 +1,176 @@
+internal import Lifecycle
+internal import Synchronization
+
+/// The one connection that writes and checkpoints, on a thread of its own.
+///
+/// Group commit: what is waiting when a transaction is begun goes into it, up to 200 writes. Nothing is delayed for
+/// that: while one commit waits for the disk, the next group gathers. Each write is a savepoint, so that one that
+/// fails takes no other with it.
+final class Writer: Sendable {
+    /// One write: what it does, and what is called after the commit, or with the reason why not.
+    struct Write: Sendable {
+        var body: @Sendable (Connection) throws(StoreError) -> @Sendable () -> Void
+        var failed: @Sendable (StoreError) -> Void
+        /// Tried again until it is stored: it holds what must not be lost.
+        var isPatient: Bool
+    }
+
+    /// Writes of one transaction at most: with more, those at its start would wait for those at its end.
+    private static let group = 200
+    /// Pages of the log after which they are moved into the database: 8 MB.
+    private static let checkpointPages = 2048
+    /// Pages of the log after which it is cut: 64 MB. Readers that never let go would make it grow on.
+    private static let truncatePages = 16_384
+
+    private let queue = BlockingQueue<Write>()
+    private let writable = Atomic<Bool>(true)
+    private let commits = Atomic<Int>(0)
+    private let ended: Mutex<(isOver: Bool, waiters: [CheckedContinuation<Void, Never>])> = Mutex((false, []))
+
+    /// Takes over a connection and starts the thread.
+    init(path: String) throws(StoreError) {
+        // Opened once here, so that whoever makes the store learns what is wrong, and again on the thread that uses it.
+        _ = try Schema.open(path)
+        startThread(named: "store-writer") { [self] in
+            do throws(StoreError) {
+                run(try Schema.open(path))
+            } catch {
+                writable.store(false, ordering: .relaxed)
+                queue.close()
+                while let left = queue.take(upTo: Writer.group), !left.isEmpty { left.forEach { $0.failed(error) } }
+            }
+            finish()
+        }
+    }
+
+    /// Whether the last transaction was committed.
+    var isWritable: Bool { writable.load(ordering: .relaxed) }
+
+    /// How many transactions have been committed.
+    var commitCount: Int { commits.load(ordering: .relaxed) }
+
+    /// Queues a write. `then` is called on the writer's thread after the commit, or after it has failed for good.
+    func write<Value: Sendable>(
+        patient: Bool = false,
+        _ body: @escaping @Sendable (Connection) throws(StoreError) -> Value,
+        then: @escaping @Sendable (Result<Value, StoreError>) -> Void
+    ) {
+        let write = Write(
+            body: { connection throws(StoreError) in
+                let value = try body(connection)
+                return { then(.success(value)) }
+            },
+            failed: { then(.failure($0)) },
+            isPatient: patient
+        )
+        if !queue.put(write) { then(.failure(.closed)) }
+    }
+
+    /// Writes and waits for the commit.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Result<Value, StoreError>, Never>) in
+            write(body) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Takes nothing more, writes what is waiting, and ends the thread.
+    func close() async {
+        queue.close()
+        await withCheckedContinuation { continuation in
+            let isOver = ended.withLock { state in
+                if !state.isOver { state.waiters.append(continuation) }
+                return state.isOver
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func finish() {
+        let waiters = ended.withLock { state in
+            state.isOver = true
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        waiters.forEach { $0.resume() }
+    }
+
+    private func run(_ connection: Connection) {
+        let logPages = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        logPages.initialize(to: 0)
+        defer { logPages.deallocate() }
+        connection.reportLogPages(to: logPages)
+        /// What could not be stored and must be.
+        var left: [Write] = []
+        var isDirty = false
+        while true {
+            // Idle: wait for ever, or until it is time to tidy up, or to try again.
+            let wait: Int? = !left.isEmpty ? 500 : isDirty ? 2000 : nil
+            let taken = queue.take(upTo: Writer.group, within: wait)
+            if taken == nil, left.isEmpty { break }
+            if taken?.isEmpty ?? false, left.isEmpty {
+                isDirty = connection.checkpoint(truncate: true) > 0
+                logPages.pointee = 0
+                continue
+            }
+            let isLastTry = taken == nil
+            left = commit(left + (taken ?? []), on: connection)
+            if isLastTry {
+                // Closing: whoever waits is told, and the process can end.
+                left.forEach { $0.failed(.closed) }
+                left = []
+            }
+            isDirty = true
+            if logPages.pointee > Writer.truncatePages {
+                _ = connection.checkpoint(truncate: true)
+                logPages.pointee = 0
+            } else if logPages.pointee > Writer.checkpointPages {
+                _ = connection.checkpoint(truncate: false)
+                logPages.pointee = 0
+            }
+        }
+        _ = connection.checkpoint(truncate: true)
+    }
+
+    /// Commits a group. Returns what must be tried again.
+    private func commit(_ group: [Write], on connection: Connection) -> [Write] {
+        var done: [@Sendable () -> Void] = []
+        var refused: [@Sendable () -> Void] = []
+        var written: [Write] = []
+        do throws(StoreError) {
+            try connection.run("BEGIN IMMEDIATE")
+            for write in group {
+                try connection.run("SAVEPOINT one")
+                do throws(StoreError) {
+                    let completion = try write.body(connection)
+                    try connection.run("RELEASE one")
+                    done.append(completion)
+                    written.append(write)
+                } catch {
+                    // After a full disk and the like SQLite has rolled back everything: then the whole group failed.
+                    if connection.isInAutocommit || error == .full || error == .busy { throw error }
+                    try connection.run("ROLLBACK TO one")
+                    try connection.run("RELEASE one")
+                    refused.append { write.failed(error) }
+                }
+            }
+            try connection.run("COMMIT")
+        } catch {
+            if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+            writable.store(false, ordering: .relaxed)
+            var again: [Write] = []
+            for write in group {
+                if write.isPatient && error.isTransient { again.append(write) } else { write.failed(error) }
+            }
+            return again
+        }
+        writable.store(true, ordering: .relaxed)
+        commits.add(1, ordering: .relaxed)
+        refused.forEach { $0() }
+        done.forEach { $0() }
+        return []
+    }
+}

@@ -1,0 +1,67 @@
+public import Telemetry
+public import Wire
+
+/// What is kept of sessions: their requests, jobs and events. Everything a method returns after a write is on disk.
+///
+/// Invariants:
+/// (1) Events of a session are numbered 1, 2, 3, ... in the order of their commits.
+/// (2) A request has exactly one terminal event, and no event after it.
+/// (3) Of a job, nothing of (generation, attempt) is stored after anything of a later pair, and no number twice.
+/// (4) One key of one owner stands for one request within 24 hours.
+public protocol SessionStore: Sendable {
+    /// Makes a session.
+    func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError)
+
+    /// Stores a request with its first events and its idempotency key, all or nothing.
+    ///
+    /// The function is called once, after the commit, on the store's own thread and in the order of the commits: it
+    /// must not block.
+    func accept(
+        _ request: Acceptance,
+        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
+    )
+
+    /// Stores what happened to a request. Batches are stored in the order of the calls, and tried again until they are
+    /// stored when the disk is full or busy.
+    ///
+    /// The function is called once, after the commit, on the store's own thread: it must not block.
+    func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void)
+
+    /// Closes the store after what has been given to it is written.
+    func close() async
+
+    /// Whether the last write worked.
+    var isWritable: Bool { get }
+
+    /// Whether the session is there, and its last event's number.
+    func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64
+
+    /// Events after a number, at least one if there is one, and else at most `maxBytes` of JSON.
+    func events(
+        of session: Identifier,
+        owner: String,
+        after number: UInt64,
+        maxBytes: Int
+    ) async throws(StoreError) -> StoredPage
+
+    /// The session as of now, in one consistent look.
+    func session(_ session: Identifier, owner: String, messages: Int) async throws(StoreError) -> SessionRecord
+
+    /// Sessions of an owner, newest first.
+    func sessions(owner: String, before cursor: Int64?, limit: Int) async throws(StoreError) -> [SessionSummary]
+
+    /// A request of a session.
+    func request(_ request: Identifier, in session: Identifier, owner: String) async throws(StoreError) -> RequestRecord
+
+    /// Requests that have no terminal event, in the order of their acceptance, with their attachments and jobs.
+    func openRequests() async throws(StoreError) -> [OpenRequestRecord]
+
+    /// One of them; `notFound` if it has ended or never was.
+    func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord
+
+    /// The turns before a request, oldest first: ended requests of the session.
+    func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord]
+
+    /// Ended jobs of an owner after a number of the log, oldest first; without a number the last ones.
+    func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord]
+}
