@@ -41,6 +41,7 @@ struct Dispatcher {
     var actions: [Action] = []
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
+    private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
     let startTime: UInt64
@@ -53,11 +54,8 @@ struct Dispatcher {
         self.liveness = liveness
     }
 
-    /// Takes the actions since the last call.
-    mutating func takeActions() -> [Action] {
-        defer { actions.removeAll(keepingCapacity: true) }
-        return actions
-    }
+    /// Exchanges the actions since the last call for an empty list, whose memory is used for the next ones.
+    mutating func takeActions(into empty: inout [Action]) { swap(&actions, &empty) }
 
     // MARK: Requests
 
@@ -291,24 +289,28 @@ struct Dispatcher {
         passOn(job, .failed, payload, now: now)
     }
 
-    /// The gateway has committed these ends.
-    mutating func acknowledged(_ executions: [Execution]) {
-        // Nearly always one worker; sorted into a list, as a dictionary would cost more than the rest.
-        var bodies: [(peer: Peer, body: [UInt8])] = []
-        for execution in executions {
-            guard let job = jobs[execution.job], job.execution == execution, case .ended(let peer) = job.state else {
-                continue
-            }
-            jobs[execution.job] = nil
-            guard let index = bodies.firstIndex(where: { $0.peer == peer }) else {
-                var body: [UInt8] = []
-                ExecutionList.append(execution, to: &body)
-                bodies.append((peer, body))
-                continue
-            }
-            ExecutionList.append(execution, to: &bodies[index].body)
+    /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.
+    mutating func acknowledged(_ execution: Execution) {
+        guard let job = jobs[execution.job], job.execution == execution, case .ended(let peer) = job.state else {
+            return
         }
-        for (peer, body) in bodies { actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body))) }
+        jobs[execution.job] = nil
+        // Nearly always few workers: a list, as a dictionary would cost more than the rest.
+        for index in acknowledgements.indices where acknowledgements[index].peer == peer {
+            return ExecutionList.append(execution, to: &acknowledgements[index].body)
+        }
+        var body: [UInt8] = []
+        body.reserveCapacity(32 * ExecutionList.entry)
+        ExecutionList.append(execution, to: &body)
+        acknowledgements.append((peer, body))
+    }
+
+    /// Tells each worker which of its ends have been committed.
+    mutating func passOnAcknowledgements() {
+        for (peer, body) in acknowledgements {
+            actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body)))
+        }
+        acknowledgements.removeAll(keepingCapacity: true)
     }
 
     // MARK: Refusals

@@ -1,27 +1,49 @@
 internal import Synchronization
 public import Wire
 
-/// A frame with several owners, such as an attachment that may be sent again. Its content is never changed.
+/// A frame with several owners, such as an attachment that may be sent again. Nobody else sees its content change.
 public final class SharedFrame: Sendable {
-    // Taking a share needs the handle exclusively, hence the lock; the content itself is only ever read.
-    private let frame: Mutex<Message>
+    private struct Content: ~Copyable {
+        var message: Message
+        var isShared = false
+    }
+    // Taking a share needs the handle exclusively, hence the lock; shared content itself is only ever read.
+    private let frame: Mutex<Content>
 
     /// Owns a frame.
-    public init(_ message: consuming Message) { frame = Mutex(message) }
+    public init(_ message: consuming Message) { frame = Mutex(Content(message: message)) }
 
     /// Another handle on the content.
-    public func share() -> Message { frame.withLock { frame in frame.share() } }
+    public func share() -> Message {
+        frame.withLock { frame in
+            frame.isShared = true
+            return frame.message.share()
+        }
+    }
+
+    /// Another handle on the content with the header in front. It is written in place for the first one to get a
+    /// handle, since nobody else can see that; later ones get a copy.
+    func share(with header: Header) -> Message {
+        frame.withLock { frame in
+            guard frame.isShared else {
+                frame.isShared = true
+                frame.message.withMutableBytes { header.write(to: $0) }
+                return frame.message.share()
+            }
+            return .joining(header, frame.message.bytes(from: Header.size))
+        }
+    }
 
     /// A copy of the content.
-    public func bytes(from offset: Int = 0) -> [UInt8] { frame.withLock { frame in frame.bytes(from: offset) } }
+    public func bytes(from offset: Int = 0) -> [UInt8] { frame.withLock { $0.message.bytes(from: offset) } }
 
     /// Size of the content.
-    public var count: Int { frame.withLock { frame in frame.count } }
+    public var count: Int { frame.withLock { frame in frame.message.count } }
 }
 
 /// A whole message that is kept so that it can be sent more than once, such as a job that may need another attempt.
 public final class Parcel: Sendable {
-    /// The header as it is in the kept frame.
+    /// The header that it came with, or was made with.
     public let header: Header
     private let first: SharedFrame
     private let second: SharedFrame?
@@ -53,7 +75,8 @@ public final class Parcel: Sendable {
 
     /// Sends the message to a peer of a ROUTER, or to the one peer of a DEALER when `peer` is nil.
     ///
-    /// With another header only the small first frame is made anew; large bodies and attachments are shared.
+    /// The header is written in place the first time; after that only the small first frame is made anew. Large bodies
+    /// and attachments are shared.
     public func send(
         on socket: borrowing Socket,
         to peer: Peer?,
@@ -64,17 +87,11 @@ public final class Parcel: Sendable {
             guard outcome == .sent else { return outcome }
         }
         var remaining = attachments.count + (second == nil ? 0 : 1)
-        let head: Message
-        if let other, other != header {
-            var other = other
-            // What the frames are, no caller can change.
-            other.flags.remove([.bodyFrame, .attachments])
-            other.flags.formUnion(header.flags.intersection([.bodyFrame, .attachments]))
-            head = .joining(other, first.bytes(from: Header.size))
-        } else {
-            head = first.share()
-        }
-        let outcome = try socket.send(head, more: remaining > 0)
+        var head = other ?? header
+        // What the frames are, no caller can change.
+        head.flags.remove([.bodyFrame, .attachments])
+        head.flags.formUnion(header.flags.intersection([.bodyFrame, .attachments]))
+        let outcome = try socket.send(first.share(with: head), more: remaining > 0)
         guard outcome == .sent else { return outcome }
         if let second {
             remaining -= 1

@@ -26,6 +26,7 @@ enum LineWrap {
     }
 
     private static func goesOn(_ bytes: [UInt8], _ line: Range<Int>, _ next: Range<Int>, isFull: Bool) -> Bool {
+        if hasLabel(bytes, next) { return false }
         var end = line.upperBound
         while let mark = bytes.scalar(before: end), Punctuation.isClosing(mark.value), end > line.lowerBound {
             end -= mark.length
@@ -37,6 +38,23 @@ enum LineWrap {
         if Punctuation.isTerminator(last) || last == 0x3A || last == 0xFF1A { return isFull }
         if 0x61...0x7A ~= first || last == 0x2C || last == 0xFF0C || last == 0x3001 { return true }
         return isFull
+    }
+
+    /// Whether a line begins with a name and a colon, as in minutes and lists of facts: it continues nothing.
+    private static func hasLabel(_ bytes: [UInt8], _ line: Range<Int>) -> Bool {
+        var spaces = 0
+        for offset in line.prefix(80) {
+            switch bytes[offset] {
+            case 0x3A: return offset > line.lowerBound && (offset + 1 >= line.upperBound || bytes[offset + 1] == 0x20)
+            case 0xEF where offset + 2 < line.upperBound && bytes[offset + 1] == 0xBC && bytes[offset + 2] == 0x9A:
+                return offset > line.lowerBound
+            case 0x20: spaces += 1
+            case 0x3F, 0x21, 0x3B: return false
+            default: break
+            }
+            if spaces > 8 { return false }
+        }
+        return false
     }
 
     /// Columns: a Chinese character takes two.

@@ -2,7 +2,7 @@
 extension Array<UInt8> {
     /// The scalar that starts at an offset and the number of its bytes. Bytes that are not UTF-8 read as U+FFFD, one
     /// by one; past the end there is nothing.
-    func scalar(at offset: Int) -> (value: UInt32, length: Int)? {
+    public func scalar(at offset: Int) -> (value: UInt32, length: Int)? {
         guard offset >= 0, offset < count else { return nil }
         let first = UInt32(self[offset])
         if first < 0x80 { return (first, 1) }
@@ -18,7 +18,7 @@ extension Array<UInt8> {
     }
 
     /// The scalar that ends before an offset and the number of its bytes; nil at the start.
-    func scalar(before offset: Int) -> (value: UInt32, length: Int)? {
+    public func scalar(before offset: Int) -> (value: UInt32, length: Int)? {
         guard offset > 0, offset <= count else { return nil }
         var start = offset - 1
         while start > 0, offset - start < 4, self[start] & 0xC0 == 0x80 { start -= 1 }
@@ -27,7 +27,7 @@ extension Array<UInt8> {
     }
 
     /// The range without white space at both ends; empty (at its start) if it is nothing else.
-    func trimmed(_ range: Range<Int>) -> Range<Int> {
+    public func trimmed(_ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
         var end = range.upperBound
         while start < end, let next = scalar(at: start), Script.isSpace(next.value) { start += next.length }
@@ -36,5 +36,5 @@ extension Array<UInt8> {
     }
 
     /// The bytes of a range as text.
-    func text(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
+    public func text(_ range: Range<Int>) -> String { String(decoding: self[range], as: UTF8.self) }
 }

@@ -80,7 +80,9 @@ struct Condenser {
             let ends =
                 switch mark {
                 case "，", "；", "：", "—", "。", "！", "？", "、", "…": true
-                case ",", ";", ":", "!", "?": next == sentence.endIndex || sentence[next].isWhitespace
+                case ",", ";", ":", "!", "?":
+                    // Not within a number or an address; Chinese writers leave no space behind these.
+                    next == sentence.endIndex || sentence[next].isWhitespace || Script.isHan(sentence[next].firstScalar)
                 default: false
                 }
             if ends {
@@ -114,4 +116,8 @@ struct Condenser {
         }
         return open == 0
     }
+}
+
+extension Character {
+    fileprivate var firstScalar: UInt32 { unicodeScalars.first?.value ?? 0 }
 }

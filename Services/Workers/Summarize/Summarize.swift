@@ -66,8 +66,8 @@ struct Summarize: Skill {
         let request = try Request(input, language: arguments.language)
         let words = Words(isChinese: request.isChinese)
         context.progress(words.reading, fraction: 0)
-        let language = arguments.language.flatMap(Request.language) ?? Language.of(request.material)
-        let document = try SourceDocument(request.material, language: language) { part throws(CancellationError) in
+        let document = try SourceDocument(request.material, language: request.textLanguage) {
+            part throws(CancellationError) in
             context.progress(words.reading, fraction: 0.6 * part)
             if Task.isCancelled { throw CancellationError() }
         }
@@ -84,7 +84,7 @@ struct Summarize: Skill {
         let count = wanted ?? Self.points(for: document.sentences.count)
         let chosen = selection.chosen(count, of: document, scorer: scorer, features: features)
         let condenser = Condenser(
-            limit: arguments.max_chars ?? (language == .chinese ? Self.chineseLimit : Self.longestSentence),
+            limit: arguments.max_chars ?? (request.textLanguage == .chinese ? Self.chineseLimit : Self.longestSentence),
             value: scorer.value
         )
         return stream(chosen, of: document, condenser, context)

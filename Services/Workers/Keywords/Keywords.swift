@@ -1,0 +1,119 @@
+internal import SkillKit
+internal import Text
+internal import Wire
+
+@main
+enum KeywordsWorker {
+    static func main() async { await SkillWorker.run(Keywords()) }
+}
+
+/// The skill `keywords`: the phrases that a text is about, as it writes them.
+struct Keywords: Skill {
+    struct Arguments: SkillArguments {
+        var count: Int?
+        var top: Int?
+        var language: String?
+
+        static let descriptions = [
+            "count": "How many keywords at most, 1 to 50. Left out: 8.",
+            "top": "Another name for count.",
+            "language": "The language of the text, such as zh or en. Left out: found by its script.",
+        ]
+    }
+
+    static let manifest = SkillManifest(
+        id: "keywords",
+        displayName: "Keywords",
+        description: """
+            Extract the keywords, key phrases, key terms or tags of a text, article or document that the user gives. \
+            从一段文字、文章或文件中提取关键词、关键字、关键短语、术语、标签。
+            """,
+        inputTypes: [.text, .file],
+        consumes: ["text", "passages"],
+        produces: ["text"],
+        examples: [
+            "extract keywords from this article", "what are the key terms of this text", "give me ten key phrases",
+            "tag this post for me", "which topics does this document cover", "suggest tags for the blog entry",
+            "提取这篇文章的关键词", "找出这段文字里的关键字", "给这篇博客加几个标签", "这份文件里有哪些术语", "列出十个关键短语",
+        ],
+        concurrency: 2,
+        timeout: 60,
+        cacheTTL: 3600
+    )
+
+    /// Keywords, where nobody says how many.
+    private static let usualCount = 8
+    /// Longest part of a long block that is read at once.
+    private static let step = 256 * 1024
+
+    func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
+        let count = arguments.count ?? arguments.top ?? Self.usualCount
+        guard 1...50 ~= count else {
+            throw SkillError(JobError.Code.invalidArguments, "count must be between 1 and 50; it is \(count)")
+        }
+        let request = try Request(input, language: arguments.language)
+        let words = Words(isChinese: request.isChinese)
+        context.progress(words.reading, fraction: 0)
+        let scorer = try read(request, words, context)
+        context.progress(words.ranking, fraction: 0.9)
+        await Task.yield()
+        return stream(scorer.best(count), request, words, context)
+    }
+
+    private func read(_ request: Request, _ words: Words, _ context: SkillContext) throws -> KeywordScorer {
+        var scorer = KeywordScorer(language: request.textLanguage)
+        let segmenter = SentenceSegmenter()
+        let all = Double(max(1, request.material.utf8.count))
+        var read = 0
+        var reported = 0
+        let blocks = DocumentReader().blocks(in: request.material)
+        for block in blocks {
+            let sentences = segmenter.sentences(in: block.text)
+            for sentence in sentences {
+                // What ends without a full stop beside other sentences is a title.
+                let last = sentence.unicodeScalars.last?.value ?? 0
+                let standsOut = sentences.count > 1 && !Punctuation.isTerminator(last) && !Punctuation.isClosing(last)
+                scorer.read(
+                    sentence,
+                    at: min(1, Double(read) / all),
+                    isTitle: block.kind == .heading || standsOut && sentence.utf8.count < 200
+                )
+                read += sentence.utf8.count
+                guard read - reported > Self.step else { continue }
+                reported = read
+                try Task.checkCancellation()
+                context.progress(words.reading, fraction: 0.9 * min(1, Double(read) / all))
+            }
+        }
+        scorer.finish()
+        return scorer
+    }
+
+    /// Sends each keyword, and hands back all of them.
+    private func stream(_ keywords: [Keyword], _ request: Request, _ words: Words, _ context: SkillContext)
+        -> SkillOutput
+    {
+        guard !keywords.isEmpty else {
+            context.text(words.none)
+            return SkillOutput(text: words.none)
+        }
+        var output = SkillOutput(text: "")
+        for keyword in keywords {
+            let separator = output.text.isEmpty ? "" : request.textLanguage == .chinese ? "、" : ", "
+            context.text(separator + keyword.text)
+            output.text += separator + keyword.text
+            output.parts.append(OutputPart(kind: "keyword", text: keyword.text, score: keyword.score))
+        }
+        return output
+    }
+}
+
+/// What the skill says of its work, in the user's language.
+private struct Words {
+    let isChinese: Bool
+    var reading: String { isChinese ? "正在阅读" : "reading" }
+    var ranking: String { isChinese ? "正在给候选词排序" : "ranking the phrases" }
+    var none: String {
+        isChinese ? "没有找到关键词：文字里只有虚词或标点。" : "No keywords: the text has only function words or punctuation."
+    }
+}
