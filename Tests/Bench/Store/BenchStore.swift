@@ -39,7 +39,9 @@ enum BenchStore {
                     try await store.createSession(session, owner: "bench", at: .now)
                     while progress.phase.load(ordering: .relaxed) < 2 {
                         try await request(store, session)
-                        if progress.phase.load(ordering: .relaxed) == 1 { progress.count.wrappingAdd(1, ordering: .relaxed) }
+                        if progress.phase.load(ordering: .relaxed) == 1 {
+                            progress.count.wrappingAdd(1, ordering: .relaxed)
+                        }
                     }
                 }
             }
@@ -67,18 +69,21 @@ enum BenchStore {
             return EventDraft(type: type, json: Array("\(head),\"type\":\"\(type)\",\"data\":\(data)}".utf8))
         }
         let text = "How long does it take?"
-        _ = try await store.accept(
-            Acceptance(
-                request: request,
-                session: session,
-                owner: "bench",
-                time: now,
-                text: text,
-                input: Array("{\"skill\":\"bench\"}".utf8),
-                timeout: 600_000,
-                events: [draft("request.accepted", "{\"text\":\"\(text)\",\"attachments\":[]}")]
-            )
+        let acceptance = Acceptance(
+            request: request,
+            session: session,
+            owner: "bench",
+            time: now,
+            text: text,
+            input: Array("{\"skill\":\"bench\"}".utf8),
+            timeout: 600_000,
+            events: [draft("request.accepted", "{\"text\":\"\(text)\",\"attachments\":[]}")]
         )
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            store.accept(acceptance) { result in
+                continuation.resume(with: result.map { _ in }.mapError { $0 as any Error })
+            }
+        }
         let output = "{\"text\":\"\",\"parts\":[]}"
         let events = JobEvents(
             execution: Execution(job: job, generation: 1, attempt: 1),
@@ -86,7 +91,10 @@ enum BenchStore {
             lastSequence: 2,
             events: [
                 draft("job.started", "{\"worker\":\"bench\",\"engine\":\"offline\"}"),
-                draft("job.finished", "{\"output\":\(output),\"engine\":\"offline\",\"cached\":false,\"milliseconds\":0}"),
+                draft(
+                    "job.finished",
+                    "{\"output\":\(output),\"engine\":\"offline\",\"cached\":false,\"milliseconds\":0}"
+                ),
             ],
             worker: "bench",
             outcome: "finished"
@@ -95,7 +103,8 @@ enum BenchStore {
         let items: [EventBatch.Item] = [.job(events), .end(.finished, end, answer: "")]
         let batch = EventBatch(session: session, request: request, time: now, items: items)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            store.append(batch) { result in continuation.resume(with: result.map { _ in }.mapError { $0 as any Error }) }
+            store.append(batch) { result in continuation.resume(with: result.map { _ in }.mapError { $0 as any Error })
+            }
         }
     }
 }
