@@ -81,7 +81,8 @@ struct Dispatcher {
                 )
             )
         }
-        if let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation {
+        let planned = requests.isEmpty ? nil : requests[id]
+        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
             guard known < header.generation else { return }
             supersede(id, now: now)
@@ -161,7 +162,7 @@ struct Dispatcher {
         worker.credit -= 1
         worker.dispatches += 1
         job.state = .leased(to: worker.peer, dispatch: worker.dispatches, isAccepted: false)
-        worker.leases[job.id] = job
+        worker.leases.add(job)
         let remaining = job.deadline.map { $0 > now ? $0 - now : 1 } ?? 0
         let header = Header(
             .dispatch,
@@ -183,9 +184,9 @@ struct Dispatcher {
     }
 
     mutating func fill(_ worker: Worker, now: UInt64) {
-        for skill in worker.skills {
+        for entry in worker.entries where entry.queue.count > 0 {
             guard worker.credit > 0 else { return }
-            if let entry = registry.skills[skill], entry.queue.count > 0 { fill(entry, now: now) }
+            fill(entry, now: now)
         }
     }
 
@@ -220,7 +221,7 @@ struct Dispatcher {
         terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
     ) -> EventDecision {
         let worker = registry.workers[peer]
-        worker?.leases[job.id] = nil
+        worker?.leases.remove(job)
         worker?.credit += 1
         defer { if let worker { fill(worker, now: now) } }
         let mayTryAgain =
@@ -291,10 +292,10 @@ struct Dispatcher {
 
     /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.
     mutating func acknowledged(_ execution: Execution) {
-        guard let job = jobs[execution.job], job.execution == execution, case .ended(let peer) = job.state else {
-            return
-        }
-        jobs[execution.job] = nil
+        guard let index = jobs.index(forKey: execution.job) else { return }
+        let job = jobs.values[index]
+        guard job.execution == execution, case .ended(let peer) = job.state else { return }
+        jobs.remove(at: index)
         // Nearly always few workers: a list, as a dictionary would cost more than the rest.
         for index in acknowledgements.indices where acknowledgements[index].peer == peer {
             return ExecutionList.append(execution, to: &acknowledgements[index].body)
