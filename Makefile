@@ -68,8 +68,8 @@ format: ## format the sources in place
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
 .PHONY: bench
-bench: build ## compare with the C floor of the same topology; ARGS=--json for programs
-	$(MAKE) --no-print-directory -C Tests/Bench run ARGS='$(ARGS)'
+bench: ready ## compare with the C floor of the same topology; ARGS="--json --rounds 3" for example
+	PATH="$(dir $(SWIFT)):$$PATH" python3 Tests/Bench/bench.py $(ARGS)
 
 .PHONY: hooks
 hooks: ## check each commit before it is made (git hooks by pre-commit)

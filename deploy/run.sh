@@ -58,6 +58,19 @@ fi
 SKILLBUS_URL=$(sed -n 's/.*"url" *: *"\([^"]*\)".*/\1/p' "$work/ready" | sed 's|\\/|/|g')
 export SKILLBUS_URL
 
+# show_states: one line for each event of a request, as it comes.
+show_states() {
+    local line type skill message
+    while IFS= read -r line; do
+        type='' skill='' message=''
+        [[ $line =~ \"session\":\"([^\"]*)\" ]] && echo "${BASH_REMATCH[1]}" >"$work/session"
+        [[ $line =~ \"type\":\"([^\"]*)\" ]] && type=${BASH_REMATCH[1]}
+        [[ $line =~ \"skill\":\"([^\"]*)\" ]] && skill=${BASH_REMATCH[1]}
+        [[ $line =~ \"(message|text)\":\"([^\"\\]*) ]] && message=${BASH_REMATCH[2]}
+        printf '  %-17s %-10s %.80s\n' "$type" "$skill" "$message"
+    done
+}
+
 article=$root/docs/samples/article-en.md
 question="Summarize this article and extract its keywords"
 echo "Skillbus is up at $SKILLBUS_URL: a router, a gateway and one process per skill."
@@ -65,7 +78,14 @@ echo
 "$bin/skillbus" skills
 echo
 printf '$ skillbus ask --file %s "%s"\n\n' "${article#"$root"/}" "$question"
-"$bin/skillbus" ask --file "$article" "$question"
+if [ -t 1 ]; then
+    "$bin/skillbus" ask --file "$article" "$question"
+else
+    # Without a terminal `ask` prints the answer alone. Here each state is to be seen as it comes, then the answer.
+    "$bin/skillbus" ask --json --file "$article" "$question" | show_states
+    echo
+    "$bin/skillbus" resume "$(cat "$work/session")"
+fi
 echo
 
 if [ $prompt = yes ]; then

@@ -42,6 +42,7 @@ struct CommandEntry: Sendable {
 /// All commands: parsing, help and completion come from this.
 enum CommandTable {
     static let entries: [CommandEntry] = [
+        UpCommand.entry,
         AskCommand.entry,
         ChatCommand.entry,
         SkillsCommand.entry,

@@ -56,3 +56,14 @@ static inline int cmicrohttpd_port(int socket) {
     for (const char *digit = text; *digit; digit++) port = port * 10 + (*digit - '0');
     return port;
 }
+
+/// Calls the iterator with each header field.
+static inline int cmicrohttpd_headers(
+    struct MHD_Connection *connection, MHD_KeyValueIteratorN iterator, void *context) {
+    return MHD_get_connection_values_n(connection, MHD_HEADER_KIND, iterator, context);
+}
+
+/// Whether a connection begins; else it ends.
+static inline int cmicrohttpd_begins(enum MHD_ConnectionNotificationCode code) {
+    return code == MHD_CONNECTION_NOTIFY_STARTED;
+}

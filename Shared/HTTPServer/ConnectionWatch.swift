@@ -24,8 +24,8 @@ final class ConnectionWatch: Sendable {
 
     init?(limits: HTTPLimits) {
         self.limits = limits
-        events = epoll_create1(Int32(EPOLL_CLOEXEC.rawValue))
-        wakeUp = eventfd(0, Int32(EFD_NONBLOCK.rawValue) | Int32(EFD_CLOEXEC.rawValue))
+        events = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
         guard events >= 0, wakeUp >= 0 else {
             if events >= 0 { close(events) }
             if wakeUp >= 0 { close(wakeUp) }

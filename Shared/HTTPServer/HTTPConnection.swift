@@ -129,7 +129,7 @@ final class HTTPConnection: Sendable {
         for field in problem.headers.fields { head += "\(field.name): \(field.value)\r\n" }
         let bytes = Array((head + "Connection: close\r\n\r\n").utf8) + body
         // About 400 bytes into an empty buffer: they fit, or the client is beyond help.
-        send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue) | Int32(MSG_NOSIGNAL.rawValue))
+        send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
         shutdown(descriptor, Int32(SHUT_WR))
     }
 }

@@ -79,7 +79,7 @@ final class HTTPExchange: Sendable {
     func advance(_ handle: OpaquePointer, method: String, piece: UnsafeRawBufferPointer) -> MHD_Result {
         guard state.withLock({ $0.hasHeaders }) else { return headersArrived(handle, method: method) }
         if !piece.isEmpty { return pieceArrived(Array(piece)) }
-        if state.withLock({ $0.isRefused }) { return MHD_NO }
+        if state.withLock({ $0.isRefused }) { return .NO }
         if state.withLock({ $0.hasStarted }) { return answer(handle) }
         return bodyArrived()
     }
@@ -105,7 +105,7 @@ final class HTTPExchange: Sendable {
         } else {
             core.watch.enter(.handling, connection, within: nil)
         }
-        return MHD_YES
+        return .YES
     }
 
     /// Answers in the middle of the body, then reads on without keeping anything until the client has seen the answer.
@@ -119,7 +119,7 @@ final class HTTPExchange: Sendable {
         core.releaseBodyBytes(received)
         HTTPConnection.sendRefusal(problem, to: connection.descriptor)
         core.watch.enter(.lingering, connection, within: .seconds(3))
-        return MHD_YES
+        return .YES
     }
 
     private func pieceArrived(_ piece: [UInt8]) -> MHD_Result {
@@ -135,11 +135,11 @@ final class HTTPExchange: Sendable {
             return .kept(deadline: state.bodyStart + limits.bodyTime.nanoseconds + extra)
         }
         switch outcome {
-        case .dropped: return MHD_YES
+        case .dropped: return .YES
         case .tooLarge: return refuse(RequestHeaders.tooLarge(limit: limits.body, announced: nil))
         case .kept(let deadline):
             connection.enter(.body, deadline: deadline)
-            if core.reserveBodyBytes(piece.count) { return MHD_YES }
+            if core.reserveBodyBytes(piece.count) { return .YES }
             return refuse(
                 HTTPProblem(
                     503,
@@ -155,7 +155,7 @@ final class HTTPExchange: Sendable {
     private func bodyArrived() -> MHD_Result {
         core.watch.enter(.handling, connection, within: nil)
         return state.withLock { state in
-            if state.hasEnded || core.isAborting { return MHD_NO }
+            if state.hasEnded || core.isAborting { return .NO }
             state.hasStarted = true
             let method = state.method
             let headers = state.headers
@@ -163,7 +163,7 @@ final class HTTPExchange: Sendable {
             state.body = []
             state.suspendConnection()
             state.task = Task { [self] in await work(method: method, headers: headers, body: body) }
-            return MHD_YES
+            return .YES
         }
     }
 
@@ -239,7 +239,7 @@ final class HTTPExchange: Sendable {
             defer { state.response = nil }
             return state.hasEnded ? nil : state.response
         }
-        guard let response else { return MHD_NO }
+        guard let response else { return .NO }
         return send(response, over: handle, isLast: core.isDraining)
     }
 
@@ -251,7 +251,7 @@ final class HTTPExchange: Sendable {
                 MHD_create_response_from_buffer(
                     bytes.count,
                     UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                    MHD_RESPMEM_MUST_COPY
+                    .RESPMEM_MUST_COPY
                 )
             }
         case .stream:
@@ -267,7 +267,7 @@ final class HTTPExchange: Sendable {
                 { context in if let context { Unmanaged<HTTPExchange>.fromOpaque(context).release() } }
             )
         }
-        guard let made else { return MHD_NO }
+        guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
         // A value with a line break is refused by the library, and the field left out.
         for field in response.headers.fields { MHD_add_response_header(made, field.name, field.value) }
@@ -300,7 +300,7 @@ final class HTTPExchange: Sendable {
         switch outcome {
         case .end(let code): return code
         case .bytes(let bytes, let waiters):
-            bytes.withUnsafeBytes { _ = memcpy(buffer, $0.baseAddress, $0.count) }
+            UnsafeMutableRawPointer(buffer).copyMemory(from: bytes, byteCount: bytes.count)
             waiters.forEach { $0.resume() }
             return bytes.count
         }
@@ -311,6 +311,8 @@ final class HTTPExchange: Sendable {
     /// The library is done with the request, one way or the other.
     func complete() {
         core.watch.end(connection)
+        // An answer that began before the drain did not say that it is the connection's last.
+        if core.isDraining { connection.closeIfIdle() }
         let (received, waiters, task) = state.withLock { state in
             state.handle = 0
             state.isSuspended = false

@@ -21,6 +21,8 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - address: A numeric address or a name of this host; `0.0.0.0` and `::` are every interface.
     ///   - port: 0 takes a free one; see ``port``.
+    ///   - limits: What a client may send and how long it may take.
+    ///   - handler: Called for each request.
     /// - Throws: ``HTTPServerError``, naming the port.
     public init(
         address: String = "127.0.0.1",
@@ -120,8 +122,7 @@ final class HTTPServerCore: Sendable {
         daemon.withLock { daemon in
             guard let daemon = OpaquePointer(bitPattern: daemon) else { return }
             _ = MHD_quiesce_daemon(daemon)
-            // From here on the system refuses who comes, instead of letting them wait.
-            shutdown(socket, Int32(SHUT_RDWR))
+            ListeningSocket.stopListening(socket)
         }
         for connection in watch.connections {
             connection.exchange?.windDown()
@@ -156,7 +157,7 @@ final class HTTPServerCore: Sendable {
     /// A connection begins or ends.
     private static let connection: MHD_NotifyConnectionCallback = { context, handle, slot, event in
         guard let core = core(context), let handle, let slot else { return }
-        if event == MHD_CONNECTION_NOTIFY_STARTED {
+        if cmicrohttpd_begins(event) != 0 {
             let descriptor = cmicrohttpd_socket(handle)
             let connection = core.watch.opened(descriptor: descriptor, peer: peer(of: descriptor))
             slot.pointee = Unmanaged.passRetained(connection).toOpaque()
@@ -191,7 +192,7 @@ final class HTTPServerCore: Sendable {
         }
 
     private static let access: MHD_AccessHandlerCallback = { _, handle, _, method, _, data, size, slot in
-        guard let handle, let method, let size, let pointer = slot?.pointee else { return MHD_NO }
+        guard let handle, let method, let size, let pointer = slot?.pointee else { return .NO }
         let exchange = Unmanaged<HTTPExchange>.fromOpaque(pointer).takeUnretainedValue()
         let piece = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
         let result = exchange.advance(handle, method: String(cString: method), piece: piece)

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import CMicroHTTPD
 internal import Glibc
 
@@ -28,8 +29,8 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
 
 /// Opens the socket that a server listens on. Done here and not by the library, which has no errors to report.
 enum ListeningSocket {
-    /// - Parameter port: 0 takes a free one.
-    /// - Returns: The socket and its port.
+    /// Binds and listens; port 0 takes a free one.
+    /// - Throws: What the system says, with address and port.
     static func open(address: String, port: Int) throws(HTTPServerError) -> (descriptor: Int32, port: Int) {
         guard (0...65_535).contains(port) else {
             throw .cannotListen(address: address, port: port, reason: "a port is a number from 0 to 65535")
@@ -62,6 +63,18 @@ enum ListeningSocket {
             throw error
         }
         return (descriptor, Int(cmicrohttpd_port(descriptor)))
+    }
+
+    /// From here on the system refuses who comes, instead of letting them wait.
+    ///
+    /// The number stays taken until it is closed, by something that accepts nothing: the library's thread may be about
+    /// to use it, and must not meet somebody else's descriptor.
+    static func stopListening(_ descriptor: Int32) {
+        let placeholder = eventfd(0, Int32(EFD_CLOEXEC))
+        guard placeholder >= 0 else { return }
+        _ = dup2(placeholder, descriptor)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        close(placeholder)
     }
 
     private static func error(_ address: String, _ port: Int) -> HTTPServerError {

@@ -12,20 +12,24 @@ struct RequestHeaders {
         size = cmicrohttpd_header_size(connection)
         var fields = HTTPHeaders()
         withUnsafeMutablePointer(to: &fields) { fields in
-            _ = MHD_get_connection_values_n(
+            _ = cmicrohttpd_headers(
                 connection,
-                MHD_HEADER_KIND,
                 { context, _, name, nameSize, value, valueSize in
-                    guard let fields = context?.assumingMemoryBound(to: HTTPHeaders.self), let name else { return MHD_YES }
-                    let name = UnsafeRawBufferPointer(start: name, count: nameSize)
-                    let value = UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize)
-                    fields.pointee.append(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
-                    return MHD_YES
+                    guard let fields = context?.assumingMemoryBound(to: HTTPHeaders.self) else { return .YES }
+                    fields.pointee.append(
+                        RequestHeaders.text(name, nameSize),
+                        RequestHeaders.text(value, valueSize)
+                    )
+                    return .YES
                 },
                 fields
             )
         }
         self.fields = fields
+    }
+
+    private static func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
     }
 
     /// The announced length; nil when there is none, or no number.

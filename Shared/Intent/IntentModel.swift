@@ -1,46 +1,233 @@
 public import Wire
 
-/// What routing decides about.
-public struct RoutingQuestion: Sendable {
-    /// What the user wrote.
-    public var text: String
-    /// The turns before.
-    public var history: [JobInput.Turn]
-    /// What came with it.
-    public var attachments: [JobInput.Attachment]
-    /// Makes a question.
-    public init(text: String, history: [JobInput.Turn] = [], attachments: [JobInput.Attachment] = []) {
-        self.text = text
-        self.history = history
-        self.attachments = attachments
-    }
-}
-/// What routing decided.
-public struct RoutingDecision: Sendable {
-    /// The plan.
-    public var plan: Plan
-    /// Scores.
-    public var scores: [Plan.Score]
-    /// Instruction.
-    public var instruction: String
-    /// Material.
-    public var material: String?
-    /// Nearest.
-    public var nearest: [String]
-}
-/// The model.
+/// Tells from manifests alone which skills serve a text. A value: it does no I/O, reads no clock, and may be used from
+/// any thread.
+///
+/// A decision goes: part the text into instruction and material (``InstructionSplitter``), read the instruction's cues
+/// (``Reading``), score each skill (``SkillScorer``), add what the conversation says (``FollowUp``), and build the plan
+/// (``PlanBuilder``) and its arguments (``ArgumentFinder``).
 public struct IntentModel: Sendable {
-    private let manifests: [SkillManifest]
-    /// Makes one.
-    public init(manifests: [SkillManifest]) { self.manifests = manifests }
-    /// Decides.
+    /// Below this, no skill is meant.
+    static let threshold = 0.38
+    /// The same for a skill that only shares words with the text.
+    private static let wordThreshold = 0.45
+    /// A part of the text is its instruction from this score on.
+    private static let instructionThreshold = 0.58
+    /// A deed that nobody can do is what is meant from this weight on.
+    private static let deedThreshold = 0.6
+    /// How many skills are named when none serves.
+    private static let nearestCount = 3
+
+    private let index: ManifestIndex
+    private let lexicon: Lexicon
+    private let scorer: SkillScorer
+    private let builder: PlanBuilder
+    private let arguments: [ArgumentFinder]
+
+    /// Makes a model of the skills. Of several manifests with one id, the newest version counts.
+    public init(manifests: [SkillManifest]) {
+        lexicon = Lexicon.shared
+        index = ManifestIndex(manifests, lexicon: lexicon)
+        scorer = SkillScorer(index: index, lexicon: lexicon)
+        builder = PlanBuilder(index: index, lexicon: lexicon, scorer: scorer)
+        arguments = index.manifests.map { [lexicon] in ArgumentFinder(schema: $0.inputSchema, lexicon: lexicon) }
+    }
+
+    /// Decides which skills serve a question, in a time that does not grow with a text beyond its reading.
     public func decide(_ question: RoutingQuestion) -> RoutingDecision {
-        RoutingDecision(
-            plan: Plan(mode: .none, steps: []),
-            scores: [],
-            instruction: question.text,
-            material: nil,
-            nearest: []
+        let parts = part(question.text, hasAttachments: !question.attachments.isEmpty)
+        var result = parts.result
+        if parts.isUncertain { for skill in result.totals.indices { result.totals[skill] *= 0.7 } }
+
+        let followUp = FollowUp(question.history, index: index)
+        let own = index.manifests.indices.map { result.totals[$0] }.max() ?? 0
+        let length = InstructionSplitter.visualLength(Array(parts.instruction.utf8)[...])
+        let lent = parts.material == nil ? followUp.score(result, length: length, own: own) : 0
+        if lent > 0 {
+            for skill in followUp.skills where !result.isDenied[skill] {
+                result.totals[skill] = max(result.totals[skill], lent + 0.1 * result.totals[skill])
+            }
+        }
+
+        let hasMaterial = parts.material != nil || !question.attachments.isEmpty
+        let steps = self.steps(result, followUp, lent: lent, hasMaterial: hasMaterial)
+        var scores = scored(result, followUp, lent: lent)
+        // What was chosen stands before what was not.
+        let chosen = steps.map(\.skill)
+        let ids = Set(chosen.map { index.manifests[$0].id })
+        scores = scores.filter { ids.contains($0.skill) } + scores.filter { !ids.contains($0.skill) }
+
+        let plan = builder.plan(steps) { skill in
+            arguments[skill].isEmpty ? [:] : arguments[skill].arguments(in: result.reading)
+        }
+        return RoutingDecision(
+            plan: plan,
+            scores: scores,
+            instruction: parts.instruction,
+            material: material(parts, chosen, result, followUp, question),
+            nearest: steps.isEmpty ? Array(scores.prefix(Self.nearestCount).map(\.skill)) : []
         )
+    }
+
+    // MARK: Instruction and material
+
+    private struct Parts {
+        let instruction: String
+        let material: String?
+        let quoted: String?
+        let result: SkillScorer.Result
+        /// A long text in which no instruction was found: any word of it may be anything.
+        let isUncertain: Bool
+    }
+
+    private func read(_ text: String, quotationsVote: Bool = false) -> (SkillScorer.Result, quoted: String?) {
+        let masked = quotationsVote ? nil : Quotation.masked(text)
+        var units = Units(masked?.outside ?? text)
+        units.correct(by: index.slips)
+        let result = scorer.score(Reading(units, lexicon: lexicon, forgiving: true))
+        return (result, masked.flatMap { $0.longest.isEmpty ? nil : $0.longest })
+    }
+
+    private func part(_ text: String, hasAttachments: Bool) -> Parts {
+        let splitter = InstructionSplitter(text)
+        let length = splitter.visualLength
+        var best: (value: Double, parts: Parts)?
+        if !hasAttachments || length > InstructionSplitter.sentenceCutLength {
+            for candidate in splitter.candidates() {
+                let (result, quoted) = read(candidate.instruction)
+                let value = instructionValue(result)
+                guard value >= Self.instructionThreshold, value + candidate.bonus > best?.value ?? 0 else { continue }
+                if candidate.bonus < 0.1, alsoAsks(splitter, candidate.material, beside: result) { continue }
+                best = (
+                    value + candidate.bonus,
+                    Parts(
+                        instruction: candidate.instruction,
+                        material: hasAttachments ? nil : splitter.material(candidate.material),
+                        quoted: quoted,
+                        result: result,
+                        isUncertain: false
+                    )
+                )
+            }
+        }
+        if let best { return best.parts }
+        let whole = splitter.whole
+        let (result, quoted) = read(whole)
+        return Parts(
+            instruction: whole,
+            material: nil,
+            quoted: hasAttachments ? nil : quoted,
+            result: result,
+            isUncertain: length > 80
+        )
+    }
+
+    /// How surely a part of a text is an instruction. Questions and talk do not count: material is full of them.
+    private func instructionValue(_ result: SkillScorer.Result) -> Double {
+        var value = 0.0
+        for mention in result.mentions {
+            let group = lexicon.groups[mention.group]
+            if group.role != .source && group.role != .talk { value = max(value, mention.weight) }
+        }
+        // Skills of a kind that the lexicon does not know are found by their own words.
+        for skill in result.totals.indices where index.roles[skill] == nil && skill != index.fallback {
+            value = max(value, 0.95 * result.totals[skill])
+        }
+        return value + (value > 0 && result.reading.grammar.contains(.deictic) ? 0.08 : 0)
+    }
+
+    /// Whether a short rest of a text asks for something else, and so is no material.
+    private func alsoAsks(
+        _ splitter: InstructionSplitter,
+        _ rest: Range<Int>,
+        beside result: SkillScorer.Result
+    ) -> Bool {
+        let bytes = splitter.bytes[rest]
+        guard InstructionSplitter.visualLength(bytes, limit: 20) < 20 else { return false }
+        let other = read(splitter.text(rest)).0
+        return instructionValue(other) >= Self.instructionThreshold
+    }
+
+    private func material(
+        _ parts: Parts,
+        _ chosen: [Int],
+        _ result: SkillScorer.Result,
+        _ followUp: FollowUp,
+        _ question: RoutingQuestion
+    ) -> String? {
+        if let material = parts.material { return material }
+        guard question.attachments.isEmpty else { return nil }
+        let roles = chosen.map { index.roles[$0] }
+        guard roles.contains(where: { $0 == .transform || $0 == .extract || $0 == .annotate || $0 == nil }),
+            !roles.contains(.source), chosen != [index.fallback]
+        else { return nil }
+        if let quoted = parts.quoted { return quoted }
+        let namesLast = result.mentions.contains { mention in
+            followUp.skills.contains { skill in
+                !chosen.contains(skill)
+                    && index.owners[mention.group].contains { $0.skill == skill && $0.strength >= 0.5 }
+            }
+        }
+        return followUp.material(
+            for: chosen,
+            asksForResult: namesLast || result.reading.grammar.contains(.result),
+            split: { part($0, hasAttachments: false).material }
+        )
+    }
+
+    // MARK: Choice
+
+    private func steps(
+        _ result: SkillScorer.Result,
+        _ followUp: FollowUp,
+        lent: Double,
+        hasMaterial: Bool
+    ) -> [PlanBuilder.Step] {
+        let skills = index.manifests.indices
+        let best = index.best(skills.filter { $0 != index.fallback }) { result.totals[$0] }
+        let bestScore = best.map { result.totals[$0] } ?? 0
+        let fallbackScore = index.fallback.map { result.totals[$0] } ?? 0
+        if result.missingDeed >= Self.deedThreshold, result.missingDeed >= max(bestScore, fallbackScore) { return [] }
+
+        let wishes = builder.wishes(result)
+        if !hasMaterial, let composite = builder.composite(result, wishes: wishes) { return composite }
+        if let several = builder.steps(of: wishes, result, hasMaterial: hasMaterial) { return several }
+
+        // Text work that no skill does: what else was found is beside the point.
+        let bestCue = best.map { result.cues[$0] } ?? 0
+        let isForeign = result.missingTopic >= CueWeights.strong && bestCue < result.missingTopic - 0.1 && lent == 0
+        if let fallback = index.fallback, fallbackScore > bestScore, fallbackScore >= Self.threshold {
+            return [PlanBuilder.Step(skill: fallback, after: [])]
+        }
+        let threshold = bestCue >= 0.2 || lent > 0 ? Self.threshold : Self.wordThreshold
+        if let best, bestScore >= threshold, !isForeign {
+            // A follow-up without a wish of its own goes where the last turn went, to all of it.
+            if lent > 0, followUp.skills.count > 1, followUp.skills.contains(best), result.cues[best] < 0.5 {
+                return followUp.skills.map { PlanBuilder.Step(skill: $0, after: []) }
+            }
+            return [PlanBuilder.Step(skill: best, after: [])]
+        }
+        return index.fallback.map { [PlanBuilder.Step(skill: $0, after: [])] } ?? []
+    }
+
+    private func scored(_ result: SkillScorer.Result, _ followUp: FollowUp, lent: Double) -> [Plan.Score] {
+        let manifests = index.manifests
+        return manifests.indices
+            .sorted { left, right in
+                if result.totals[left] != result.totals[right] { return result.totals[left] > result.totals[right] }
+                if manifests[left].priority != manifests[right].priority {
+                    return manifests[left].priority > manifests[right].priority
+                }
+                return manifests[left].id < manifests[right].id
+            }
+            .map { skill in
+                var reasons = result.totals[skill] > 0.02 ? scorer.reasons(skill, result) : []
+                if lent > 0, followUp.skills.contains(skill) { reasons.append("served the last turn") }
+                return Plan.Score(
+                    skill: manifests[skill].id,
+                    score: (result.totals[skill] * 1000).rounded() / 1000,
+                    reasons: reasons
+                )
+            }
     }
 }

@@ -199,8 +199,8 @@ extension Command {
                     throw UsageError("option \(typed) takes no value; see \(name) --help")
                 }
                 let near = word.hasPrefix("--") ? nearestName(to: String(typed), in: known) : nil
-                let meant = near.map { ": did you mean \($0)?" } ?? ""
-                throw UsageError("unknown option \(shown)\(meant); see \(name) --help")
+                let next = near.map { ": did you mean \($0)? See" } ?? "; see"
+                throw UsageError("unknown option \(shown)\(next) \(name) --help")
             default:
                 let option =
                     found >= 1000

@@ -124,8 +124,8 @@ public struct Acceptance: Sendable {
 
 /// What became of a request to be stored.
 public enum AcceptanceOutcome: Sendable, Equatable {
-    /// It is stored. `waits`: earlier requests of the session are open, and it was to wait for them.
-    case accepted(waits: Bool, lastSequence: UInt64)
+    /// It is stored: its place in the order of acceptance, and whether the session has earlier ones.
+    case accepted(number: Int64, isFirst: Bool)
     /// The key was seen before with the same hash: that request stands.
     case replayed(Identifier)
     /// The key was seen before with another hash.

@@ -13,7 +13,13 @@ public protocol SessionStore: Sendable {
     func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError)
 
     /// Stores a request with its first events and its idempotency key, all or nothing.
-    func accept(_ request: Acceptance) async throws(StoreError) -> AcceptanceOutcome
+    ///
+    /// The function is called once, after the commit, on the store's own thread and in the order of the commits: it
+    /// must not block.
+    func accept(
+        _ request: Acceptance,
+        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
+    )
 
     /// Stores what happened to a request. Batches are stored in the order of the calls, and tried again until they are
     /// stored when the disk is full or busy.
@@ -49,6 +55,9 @@ public protocol SessionStore: Sendable {
 
     /// Requests that have no terminal event, in the order of their acceptance, with their attachments and jobs.
     func openRequests() async throws(StoreError) -> [OpenRequestRecord]
+
+    /// One of them; `notFound` if it has ended or never was.
+    func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord
 
     /// The turns before a request, oldest first: ended requests of the session.
     func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord]

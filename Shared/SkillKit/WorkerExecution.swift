@@ -15,6 +15,8 @@ final class WorkerExecution: Sendable {
     private static let outboxLimit = 1024 * 1024
     /// How long a small delta may wait for the next one.
     private static let coalescingTime: UInt64 = 25
+    /// How long the news that the job has started may wait: a job that ends within that time is one message.
+    private static let startingTime: UInt64 = 2
     /// A delta of this size is not worth waiting for another.
     private static let coalescingSize = 1024
 
@@ -25,7 +27,8 @@ final class WorkerExecution: Sendable {
 
     private struct State {
         var outbox = EventRecordWriter()
-        var outboxHasOnlyDeltas = true
+        /// Whether nothing in the outbox is urgent.
+        var outboxMayWait = true
         var hasTerminal = false
         var terminalFlags: Header.Flags = []
         var nextSequence: UInt64 = 1
@@ -37,6 +40,8 @@ final class WorkerExecution: Sendable {
         var streamedText = false
         var stopReason: JobError?
         var task: Task<Void, Never>?
+        var hasReturned = false
+        var holdsSlot = true
     }
     private let state = Mutex(State())
 
@@ -45,6 +50,8 @@ final class WorkerExecution: Sendable {
         self.skill = skill
         self.startTime = startTime
         self.deadline = deadline
+        let first = startTime + WorkerExecution.startingTime
+        state.withLock { $0.lastFlush = first - min(first, WorkerExecution.coalescingTime) }
     }
 
     /// Takes a record. True if the bus thread must be told that there is something to send.
@@ -53,7 +60,7 @@ final class WorkerExecution: Sendable {
             guard canRecord(&state) else { return false }
             makeRoom(&state)
             state.outbox.append(kind, payload)
-            state.outboxHasOnlyDeltas = false
+            if kind != .started { state.outboxMayWait = false }
             state.hasTerminal = kind.isTerminal
             if kind.isTerminal { state.terminalFlags = [.terminal] }
             if kind == .failed { state.terminalFlags.formUnion(isRetryable ? [.failed, .retryable] : [.failed]) }
@@ -70,7 +77,7 @@ final class WorkerExecution: Sendable {
             if kind == .delta {
                 state.streamedText = true
             } else {
-                state.outboxHasOnlyDeltas = false
+                state.outboxMayWait = false
             }
             return mark(&state)
         }
@@ -88,7 +95,7 @@ final class WorkerExecution: Sendable {
         state.progress += 1
         defer { state.isWaitingForFlush = true }
         // What only waits for company needs no second wake-up, except for the end.
-        return !state.isWaitingForFlush || state.hasTerminal || !state.outboxHasOnlyDeltas
+        return !state.isWaitingForFlush || state.hasTerminal || !state.outboxMayWait
     }
 
     /// The message to send now, if it is time; else when it will be.
@@ -98,9 +105,9 @@ final class WorkerExecution: Sendable {
                 state.isWaitingForFlush = false
                 return (nil, nil)
             }
-            let mayWait = state.outboxHasOnlyDeltas && state.outbox.bytes.count < WorkerExecution.coalescingSize
+            let isSmall = state.outbox.bytes.count < WorkerExecution.coalescingSize
             let due = state.lastFlush + WorkerExecution.coalescingTime
-            if mayWait, now < due { return (nil, due) }
+            if state.outboxMayWait, isSmall, now < due { return (nil, due) }
             var header = Header(
                 .event,
                 job: execution.job,
@@ -118,15 +125,37 @@ final class WorkerExecution: Sendable {
                 state.terminal = again
             }
             state.outbox = EventRecordWriter()
-            state.outboxHasOnlyDeltas = true
+            state.outboxMayWait = true
             state.isWaitingForFlush = false
             state.lastFlush = now
             return (message, nil)
         }
     }
 
+    /// The skill's function has returned. Before its terminal record is made.
+    func returned() { state.withLock { $0.hasReturned = true } }
+
+    /// Whether its slot becomes free now: when the function has returned and the router has been told, or will not be.
+    /// True once. Credit and events then say the same, so that no job meets a worker without a free slot.
+    func givesSlotBack() -> Bool {
+        state.withLock { state in
+            guard state.holdsSlot, state.hasReturned, state.terminal != nil || state.isFenced else { return false }
+            state.holdsSlot = false
+            return true
+        }
+    }
+
     /// The terminal message once it has been sent, for sending again.
     var sentTerminal: Outgoing? { state.withLock { $0.terminal } }
+
+    /// The terminal message if it was last sent by the given time. It counts as sent again now.
+    func terminalSent(before time: UInt64, now: UInt64) -> Outgoing? {
+        state.withLock { state in
+            guard let terminal = state.terminal, state.lastFlush <= time else { return nil }
+            state.lastFlush = now
+            return terminal
+        }
+    }
 
     /// Whether text has been streamed, so that the whole of it need not be sent at the end.
     var hasStreamedText: Bool { state.withLock { $0.streamedText } }

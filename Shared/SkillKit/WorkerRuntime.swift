@@ -28,7 +28,11 @@ final class WorkerRuntime: BusClientUser {
         var lastResend: UInt64 = 0
         var dispatchSeen: UInt64 = 0
         var executions: [Identifier: WorkerExecution] = [:]
+        /// What has something to say.
         var unsent: [WorkerExecution] = []
+        /// What has said that it may wait, and when the first of it has waited long enough.
+        var waiting: [WorkerExecution] = []
+        var waitingEnds: UInt64 = .max
         var slotsInUse = 0
         var slotsLent = 0
         var calls: [UInt64: CheckedContinuation<Result<SkillOutput, SkillError>, Never>] = [:]
@@ -181,6 +185,7 @@ final class WorkerRuntime: BusClientUser {
                 if known.execution == execution { return .again(known) }
                 guard known.execution.isOlder(than: execution) else { return .older }
                 known.fence()
+                if known.givesSlotBack() { state.slotsInUse -= 1 }
             }
             if state.isDraining { return .draining }
             guard freeSlots(state) > 0 else { return .busy }
@@ -219,27 +224,43 @@ final class WorkerRuntime: BusClientUser {
             state.executions[execution.job] = nil
             return found
         }
-        found?.fence()
+        guard let found else { return }
+        found.fence()
+        if found.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
     }
 
     private func enqueue(_ execution: WorkerExecution) { state.withLock { $0.unsent.append(execution) } }
 
     func turn(now: UInt64) -> UInt64? {
-        let (unsent, isRegistered) = state.withLock { state -> ([WorkerExecution], Bool) in
-            guard case .registered = state.phase else { return ([], false) }
-            defer { state.unsent.removeAll(keepingCapacity: true) }
-            return (state.unsent, true)
+        let (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
+            guard case .registered = state.phase else { return ([], .max) }
+            var unsent = state.unsent
+            state.unsent = []
+            if now >= state.waitingEnds {
+                unsent += state.waiting
+                state.waiting.removeAll(keepingCapacity: true)
+                state.waitingEnds = .max
+            }
+            return (unsent, state.waitingEnds)
         }
-        var next = now + 1000
-        if isRegistered {
-            for execution in unsent {
-                let (message, later) = execution.flush(now: now)
-                if let message {
-                    do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
-                } else if let later {
-                    enqueue(execution)
-                    next = min(next, later)
-                }
+        var next = min(now + 1000, waitingEnds)
+        var waiting: [WorkerExecution] = []
+        var freed = 0
+        for execution in unsent {
+            let (message, later) = execution.flush(now: now)
+            if let message {
+                do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
+                if execution.givesSlotBack() { freed += 1 }
+            } else if let later {
+                waiting.append(execution)
+                next = min(next, later)
+            }
+        }
+        if !waiting.isEmpty || freed > 0 {
+            state.withLock { state in
+                state.slotsInUse -= freed
+                state.waiting += waiting
+                if !waiting.isEmpty { state.waitingEnds = min(state.waitingEnds, next) }
             }
         }
         return min(next, keepTime(now: now))
@@ -264,9 +285,13 @@ final class WorkerRuntime: BusClientUser {
                 }
                 next = min(next, state.lastHeartbeat + state.heartbeat)
                 if now >= state.lastResend + WorkerRuntime.resendInterval {
+                    // After a registration all of them, else those that have waited long for their acknowledgement.
+                    let age = state.lastResend == 0 ? 0 : WorkerRuntime.resendInterval
                     state.lastResend = now
                     for execution in state.executions.values {
-                        if let terminal = execution.sentTerminal { try? client.send(terminal) }
+                        if let terminal = execution.terminalSent(before: now - min(now, age), now: now) {
+                            try? client.send(terminal)
+                        }
                     }
                 }
             }
@@ -337,6 +362,7 @@ final class WorkerRuntime: BusClientUser {
             )
             try? client.send(Outgoing(header))
             execution.fence()
+            if execution.givesSlotBack() { state.slotsInUse -= 1 }
         }
     }
 
@@ -355,22 +381,21 @@ final class WorkerRuntime: BusClientUser {
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
-                freeSlot()
+                execution.returned()
                 if let reason = execution.stopReason {
                     fail(execution, reason)
                 } else {
                     finish(execution, output)
                 }
             } catch {
-                freeSlot()
+                execution.returned()
                 fail(execution, execution.stopReason ?? JobError(error))
             }
+            // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
+            if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
         }
         execution.run(task)
     }
-
-    /// Before the terminal record is made: the router may send the next job as soon as it has seen that.
-    private func freeSlot() { state.withLock { $0.slotsInUse -= 1 } }
 
     private func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
         if !execution.hasStreamedText, !output.text.isEmpty {

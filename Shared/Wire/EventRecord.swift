@@ -39,22 +39,29 @@ public struct EventRecordWriter: Sendable {
     public init() {}
 
     /// Appends one record.
-    public mutating func append(_ kind: EventKind, _ payload: some Collection<UInt8>) {
+    public mutating func append(_ kind: EventKind, _ payload: [UInt8]) {
+        payload.withUnsafeBytes { append(kind, $0) }
+    }
+
+    // Not generic: other modules would run it unspecialised, at several times the cost.
+    private mutating func append(_ kind: EventKind, _ payload: UnsafeRawBufferPointer) {
         lastStart = bytes.count
         lastKind = kind
-        withUnsafeBytes(of: UInt32(payload.count).littleEndian) { bytes.append(contentsOf: $0) }
-        bytes.append(kind.rawValue)
-        bytes.append(contentsOf: [0, 0, 0])
+        if bytes.isEmpty { bytes.reserveCapacity(EventRecordWriter.prefix + payload.count) }
+        let prefix = UInt64(UInt32(payload.count)) | UInt64(kind.rawValue) << 32
+        withUnsafeBytes(of: prefix.littleEndian) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: payload)
         count += 1
     }
 
     /// Lengthens the last record.
     /// - Precondition: There is one, `lastStart` is where ``append(_:_:)`` began it.
-    private mutating func extendLast(_ payload: UnsafeBufferPointer<UInt8>) {
+    private mutating func extendLast(_ payload: UnsafeRawBufferPointer) {
         bytes.append(contentsOf: payload)
         let length = UInt32(bytes.count - lastStart - EventRecordWriter.prefix)
-        withUnsafeBytes(of: length.littleEndian) { bytes.replaceSubrange(lastStart..<lastStart + 4, with: $0) }
+        bytes.withUnsafeMutableBytes {
+            $0.storeBytes(of: length.littleEndian, toByteOffset: lastStart, as: UInt32.self)
+        }
     }
 
     /// Appends text to the last record if that is text of the same kind, else as a new record: nothing is lost, and a
@@ -62,16 +69,16 @@ public struct EventRecordWriter: Sendable {
     public mutating func appendMerging(_ kind: EventKind, text: String) {
         var text = text
         if lastKind == kind {
-            text.withUTF8 { extendLast($0) }
+            text.withUTF8 { extendLast(UnsafeRawBufferPointer($0)) }
         } else {
-            text.withUTF8 { append(kind, $0) }
+            text.withUTF8 { append(kind, UnsafeRawBufferPointer($0)) }
         }
     }
 
     /// Appends one record of text.
     public mutating func append(_ kind: EventKind, text: String) {
         var text = text
-        text.withUTF8 { append(kind, $0) }
+        text.withUTF8 { append(kind, UnsafeRawBufferPointer($0)) }
     }
 }
 

@@ -180,6 +180,7 @@ static void register_worker(void *socket) {
                      "\"concurrency\":%d,\"cacheTTL\":0}],\"held\":[]}",
                      name, new_identifier(id), getpid(), SLOTS, SLOTS);
     header h = make_header(REGISTER);
+    h.value = SLOTS;
     send_message(socket, &h, body, (size_t)n);
 }
 
@@ -315,7 +316,8 @@ static char *request_body(size_t *size) {
 static void take_event(load *l, const header *h, const char *body, size_t size) {
     uint64_t number = job_number(h) - l->first_number;
     if (number >= l->submitted) return;
-    uint64_t now = now_ns(), took = now - l->sent[number % JOBS];
+    uint64_t now = now_ns(), *sent = &l->sent[number % JOBS], took = now - *sent;
+    if (!*sent) return; // the end of a job, sent again
     if (h->sequence <= 1 && l->measuring && l->firsts < SAMPLES) l->first[l->firsts++] = took;
     for (size_t at = 0; at + RECORD_PREFIX <= size;) {
         uint32_t length;
@@ -332,6 +334,7 @@ static void take_event(load *l, const header *h, const char *body, size_t size) 
     }
     if (!(h->flags & TERMINAL)) return;
     l->done++;
+    *sent = 0;
     if (l->measuring && l->latencies < SAMPLES) l->latency[l->latencies++] = took;
     char *entry = l->acknowledged + l->acks++ * ACK_ENTRY;
     memcpy(entry, &h->job_high, 16);

@@ -223,7 +223,7 @@ private func currentEnvironment() -> [String: String] {
     return variables
 }
 
-private func thread(_ body: @escaping @Sendable () -> Void) {
+func thread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

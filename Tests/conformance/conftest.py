@@ -96,3 +96,30 @@ def system(tmp_path_factory):
     system = System(tmp_path_factory.mktemp("system"))
     yield system
     system.program.close()
+
+
+class Bus:
+    """A router alone."""
+
+    def __init__(self, folder):
+        self.program = Program("skillbus-router", "--frontend", "tcp://127.0.0.1:*", "--backend", "tcp://127.0.0.1:*",
+                               folder=folder)
+
+        def ready_line():
+            return next((line for line in self.program.output.splitlines() if line.startswith("ready ")), None)
+
+        try:
+            eventually(lambda: self.program.process.poll() is not None or ready_line())
+            ready = json.loads(ready_line().removeprefix("ready "))
+        except Exception:
+            self.program.close()
+            raise AssertionError(f"the router did not become ready:\n{self.program.output[-2000:]}")
+        self.frontend, self.backend = ready["frontend"], ready["backend"]
+
+
+@pytest.fixture(scope="session")
+def bus(tmp_path_factory):
+    """One running router for all tests that bring their own workers and gateways."""
+    bus = Bus(tmp_path_factory.mktemp("bus"))
+    yield bus
+    bus.program.close()

@@ -65,10 +65,12 @@ def test_the_bus_has_no_way_out():
         assert service["networks"] == (["bus", "edge"] if name == "gateway" else ["bus"])
 
 
-def test_everything_waits_for_a_healthy_router():
+def test_workers_stop_before_the_gateway_and_the_router_last():
+    """Compose stops in the reverse order of what depends on what: a job that ends while draining is still recorded."""
+    healthy = {"condition": "service_healthy"}
     for name, service in services.items():
-        if name != "router":
-            assert service["depends_on"] == {"router": {"condition": "service_healthy"}}
+        expected = {"router": {}, "gateway": {"router": healthy}}.get(name, {"router": healthy, "gateway": healthy})
+        assert service.get("depends_on", {}) == expected
 
 
 def test_the_image_runs_without_root_and_without_a_shell():

@@ -4,9 +4,10 @@ import struct
 
 import pytest
 
-from bus import (ACCEPTED, BODY_FRAME, CANCEL, CREDIT, DISPATCH, DRAIN, ERROR, EVENT, EVENT_ACK, FAILED, FENCED, FINISHED,
-                 GOODBYE, HEARTBEAT, NACK, REGISTER, STARTED, DELTA, TERMINAL, WELCOME, Message, Peer, executions,
-                 identifier, job_body, job_of, read_executions, records, text_of)
+from wire import (ACCEPTED, BODY_FRAME, CANCEL, CREDIT, DELTA, DISPATCH, DRAIN, ERROR, EVENT, EVENT_ACK, FAILED, FENCED,
+                  FINISHED, GOODBYE, HEARTBEAT, NACK, REGISTER, STARTED, TERMINAL, WELCOME, Message, encode_executions,
+                  encode_job, job_id, new_id, read_records, text_id)
+from peers import Peer
 
 REQUESTS = {
     "summarize": "The river rose by two metres on Monday. The bridge was closed at noon. Trains ran late all day. "
@@ -25,7 +26,7 @@ class Router:
 
     def __init__(self, endpoint=None, heartbeat=200):
         self.peer = Peer(bind=endpoint or "tcp://127.0.0.1:*")
-        self.instance = text_of(identifier())
+        self.instance = text_id(new_id())
         self.heartbeat = heartbeat
         self.dispatched = 0
         self.worker = None
@@ -40,9 +41,10 @@ class Router:
 
     def dispatch(self, skill, text, job=None, generation=1, attempt=1, **fields):
         self.dispatched += 1
-        job = job or job_of(identifier(), 1)
-        self.peer.send(Message(DISPATCH, job, generation, attempt, self.dispatched, value=30_000,
-                               body=job_body(skill, session=text_of(identifier()), text=text, **fields)), to=self.worker)
+        job = job or job_id(new_id(), 1)
+        body = encode_job(skill, session=text_id(new_id()), text=text, **fields)
+        self.peer.send(Message(DISPATCH, body, job=job, generation=generation, attempt=attempt,
+                               sequence=self.dispatched, value=30_000), to=self.worker)
         return job
 
     def events(self, job, within=20):
@@ -52,7 +54,7 @@ class Router:
             _, message = self.peer.expect(EVENT, within=within, ignore=(HEARTBEAT, CREDIT, ACCEPTED))
             if message.job != job:
                 continue
-            entries = records(message.body)
+            entries = read_records(message.body)
             assert message.sequence == expected and message.value == len(entries)
             expected += len(entries)
             found += entries
@@ -62,7 +64,7 @@ class Router:
                 return found, message
 
     def acknowledge(self, message):
-        self.peer.send(Message(EVENT_ACK, body=executions(message.execution)), to=self.worker)
+        self.peer.send(Message(EVENT_ACK, body=encode_executions(message.execution)), to=self.worker)
 
     def close(self):
         self.peer.close()
@@ -141,7 +143,7 @@ def test_says_what_it_holds_when_it_registers_again(worker, router, skill):
     _, message = router.peer.expect(REGISTER, ignore=(HEARTBEAT, CREDIT, EVENT))
     held = message.json["held"]
     assert [(entry["job"], entry["generation"], entry["attempt"], entry["state"]) for entry in held] == \
-        [(text_of(job), 1, 1, "unacknowledged")]
+        [(text_id(job), 1, 1, "unacknowledged")]
     assert held[0]["sequence"] == terminal.sequence + terminal.value - 1
 
 
@@ -155,9 +157,9 @@ def test_refuses_a_skill_that_it_does_not_have(worker, router):
 def test_refuses_a_body_that_it_cannot_read(worker, router, skill):
     router.registration()
     router.dispatched += 1
-    job = job_of(identifier(), 1)
-    broken = job_body(skill, text="x")[:-1] + b"\xff\xff"
-    router.peer.send(Message(DISPATCH, job, 1, 1, router.dispatched, body=broken), to=router.worker)
+    job = job_id(new_id(), 1)
+    broken = encode_job(skill, text="x")[:-1] + b"\xff\xff"
+    router.peer.send(Message(DISPATCH, broken, job=job, generation=1, attempt=1, sequence=router.dispatched), to=router.worker)
     _, refusal = router.peer.expect(NACK)
     assert refusal.job == job and refusal.json["code"] == "bad_message"
 
@@ -195,7 +197,7 @@ def test_forgets_a_fenced_attempt(worker, router, skill):
     router.registration()
     job = router.dispatch(skill, REQUESTS[skill])
     _, terminal = router.events(job)
-    router.peer.send(Message(FENCED, body=executions(terminal.execution)), to=router.worker)
+    router.peer.send(Message(FENCED, body=encode_executions(terminal.execution)), to=router.worker)
     beats = [router.peer.expect(HEARTBEAT, EVENT, within=3, ignore=(CREDIT,)) for _ in range(15)]
     assert not [message for _, message in beats[2:] if message.type == EVENT]
 
@@ -203,7 +205,7 @@ def test_forgets_a_fenced_attempt(worker, router, skill):
 def test_a_cancelled_job_ends_once(worker, router, skill):
     router.registration()
     job = router.dispatch(skill, REQUESTS[skill])
-    router.peer.send(Message(CANCEL, job), to=router.worker)
+    router.peer.send(Message(CANCEL, job=job), to=router.worker)
     found, terminal = router.events(job)
     kind, payload = found[-1]
     assert kind == FINISHED or payload["code"] == "cancelled"
@@ -212,18 +214,22 @@ def test_a_cancelled_job_ends_once(worker, router, skill):
 
 def test_drains_on_sigterm(worker, router, skill):
     router.registration()
+    router.peer.expect(HEARTBEAT, ignore=(CREDIT,))  # so it has read the welcome
     job = router.dispatch(skill, REQUESTS[skill])
     worker.process.send_signal(signal.SIGTERM)
-    router.peer.expect(DRAIN, within=10, ignore=(HEARTBEAT, CREDIT, EVENT, ACCEPTED, NACK))
-    # Taken or refused before it says goodbye; never silence.
-    ended = False
+    # The job was taken before the signal or is refused after it; the end is acknowledged before the goodbye.
+    ended = drained = False
     while True:
-        _, message = router.peer.expect(EVENT, NACK, GOODBYE, within=20, ignore=(HEARTBEAT, CREDIT, ACCEPTED, DRAIN))
-        if message.type == EVENT and message.flags & TERMINAL:
-            router.acknowledge(message)
-        ended = ended or message.job == job
+        _, message = router.peer.expect(DRAIN, EVENT, NACK, GOODBYE, within=20, ignore=(HEARTBEAT, CREDIT, ACCEPTED))
         if message.type == GOODBYE:
             break
+        drained = drained or message.type == DRAIN
+        if message.type == NACK or message.flags & TERMINAL:
+            assert message.job == job
+            ended = True
+            if message.type == EVENT:
+                router.acknowledge(message)
+    assert drained and ended
     assert worker.process.wait(10) == 0
 
 

@@ -46,6 +46,11 @@ class Message:
     def json(self):
         return json.loads(self.body)
 
+    @property
+    def execution(self):
+        """What it is about: (job, generation, attempt)."""
+        return self.job, self.generation, self.attempt
+
     def frames(self):
         flags = self.flags & ~(BODY_FRAME | ATTACHMENTS)
         own_frame = len(self.body) > 64 * 1024
@@ -130,5 +135,23 @@ def decode_records(body):
     return records
 
 
-def execution(message):
-    return message.job + struct.pack("<II", message.generation, message.attempt)
+def read_records(body):
+    """The records of an EVENT body as (kind, text or decoded JSON)."""
+    return [(kind, payload.decode() if kind in (THINKING, DELTA) else json.loads(payload))
+            for kind, payload in decode_records(body)]
+
+
+def encode_executions(*executions):
+    """The body of EVENT_ACK and FENCED."""
+    return b"".join(job + struct.pack("<II", generation, attempt) for job, generation, attempt in executions)
+
+
+def encode_running(*entries):
+    """The body of a worker's HEARTBEAT: executions, each with the number of its last event."""
+    return b"".join(encode_executions(execution) + struct.pack("<Q", progress) for execution, progress in entries)
+
+
+def decode_executions(body):
+    if len(body) % 24:
+        raise ValueError(f"not a whole number of executions: {len(body)} bytes")
+    return [(body[at:at + 16], *struct.unpack_from("<II", body, at + 16)) for at in range(0, len(body), 24)]

@@ -20,18 +20,14 @@ protocol SessionAPI: Sendable {
     /// The session's messages and what is running, as of event number `seq`: follow on from there.
     func snapshot(of session: Identifier) async throws(GatewayError) -> SessionSnapshot
 
-    /// Sessions, newest first.
-    /// - Parameters:
-    ///   - cursor: `next` of the page before; nil for the first.
-    ///   - limit: At most so many, up to 1000.
+    /// Sessions, newest first, at most `limit` (up to 1000). The cursor is `next` of the page before, nil for the first.
     func sessions(before cursor: Int64?, limit: Int) async throws(GatewayError) -> SessionPage
 
     /// Stored events after a number, ready to be sent.
     ///
     /// Read until a page is empty, then wait for the follower's next change and read again from the page's `next`.
-    /// - Parameters:
-    ///   - number: The last event that the client has; 0 for all.
-    ///   - maxBytes: A page ends before it would pass this, but has at least one event if there is one.
+    /// The number is that of the last event that the client has, 0 for all. A page ends before it would pass
+    /// `maxBytes`, but has at least one event if there is one.
     func events(of session: Identifier, after number: UInt64, maxBytes: Int) async throws(GatewayError) -> EventPage
 
     /// Counts in somebody who follows the session, until ``Follower/stop()``.
@@ -43,14 +39,12 @@ protocol SessionAPI: Sendable {
     /// - Throws: `noRouter` when none is connected or it does not answer.
     func skills() async throws(GatewayError) -> [UInt8]
 
-    /// What the router would do with a text, with every skill's score. Nothing is run or stored.
-    /// - Parameter attachments: Descriptions of attachments that would come along.
+    /// What the router would do with a text and descriptions of attachments, with every skill's score. Nothing is run
+    /// or stored.
     func route(_ text: String, attachments: [JobInput.Attachment]) async throws(GatewayError) -> Plan
 
-    /// The skill log, oldest first: jobs that have ended.
-    /// - Parameters:
-    ///   - cursor: `next` of the page before; nil for the last `limit` jobs.
-    ///   - limit: At most so many, up to 1000.
+    /// The skill log, oldest first: jobs that have ended, at most `limit` (up to 1000). The cursor is `next` of the page
+    /// before; nil asks for the last ones.
     func jobLog(after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage
 
     /// Whether requests can be served now. Asks nobody: cheap enough for a probe every second.

@@ -17,21 +17,21 @@ struct Arithmetic {
     }
 
     func constant(_ constant: Constant) -> Real {
-        let result = Real(bits: bits)
-        switch constant {
-        case .pi: _ = mpfr_const_pi(result.raw, MPFR_RNDN)
-        case .tau:
-            _ = mpfr_const_pi(result.raw, MPFR_RNDN)
-            _ = mpfr_mul_ui(result.raw, result.raw, 2, MPFR_RNDN)
-        case .e:
-            cgmp_mpfr_set_ui(result.raw, 1)
-            _ = mpfr_exp(result.raw, result.raw, MPFR_RNDN)
-        case .goldenRatio:
-            _ = mpfr_sqrt_ui(result.raw, 5, MPFR_RNDN)
-            _ = mpfr_add_ui(result.raw, result.raw, 1, MPFR_RNDN)
-            _ = mpfr_div_ui(result.raw, result.raw, 2, MPFR_RNDN)
+        Real.make(bits: bits) { result in
+            switch constant {
+            case .pi: mpfr_const_pi(result, MPFR_RNDN)
+            case .tau:
+                mpfr_const_pi(result, MPFR_RNDN)
+                mpfr_mul_ui(result, result, 2, MPFR_RNDN)
+            case .e:
+                cgmp_mpfr_set_ui(result, 1)
+                mpfr_exp(result, result, MPFR_RNDN)
+            case .goldenRatio:
+                mpfr_sqrt_ui(result, 5, MPFR_RNDN)
+                mpfr_add_ui(result, result, 1, MPFR_RNDN)
+                mpfr_div_ui(result, result, 2, MPFR_RNDN)
+            }
         }
-        return result
     }
 
     /// A rounded result, if it is a number of a sensible size.
@@ -88,7 +88,11 @@ struct Arithmetic {
     }
 
     func multiply(_ a: Number, _ b: Number) throws(ExpressionError) -> Number {
-        if let (a, b) = try exactPair(a, b, { ($0.numeratorBits + $1.numeratorBits, $0.denominatorBits + $1.denominatorBits) }) {
+        if let (a, b) = try exactPair(
+            a,
+            b,
+            { ($0.numeratorBits + $1.numeratorBits, $0.denominatorBits + $1.denominatorBits) }
+        ) {
             return .exact(a * b)
         }
         return try real(mpfr_mul, a, b)
@@ -96,7 +100,11 @@ struct Arithmetic {
 
     func divide(_ a: Number, _ b: Number) throws(ExpressionError) -> Number {
         guard b.sign != 0 else { throw failure(.divisionByZero) }
-        if let (a, b) = try exactPair(a, b, { ($0.numeratorBits + $1.denominatorBits, $0.denominatorBits + $1.numeratorBits) }) {
+        if let (a, b) = try exactPair(
+            a,
+            b,
+            { ($0.numeratorBits + $1.denominatorBits, $0.denominatorBits + $1.numeratorBits) }
+        ) {
             return .exact(a / b)
         }
         return try real(mpfr_div, a, b)
@@ -146,9 +154,6 @@ struct Arithmetic {
         case .degrees: return try divide(try multiply(value, .real(constant(.pi))), .exact(Rational(180)))
         case .factorial: return try factorial(value, double: false)
         case .doubleFactorial: return try factorial(value, double: true)
-        case .discount:
-            guard let exact = value.exact else { throw undefined(.wholeNotNegative) }
-            return .exact(exact.isLess(than: Rational(10)) ? exact / Rational(10) : exact / Rational(100))
         }
     }
 
@@ -171,9 +176,7 @@ struct Arithmetic {
     }
 
     private func raise(_ base: Real, to power: Int) -> Real {
-        let result = Real(bits: bits)
-        _ = mpfr_pow_si(result.raw, base.raw, power, MPFR_RNDN)
-        return result
+        Real.make(bits: bits) { result in base.read { _ = mpfr_pow_si(result, $0, power, MPFR_RNDN) } }
     }
 
     private func exactPower(_ base: Rational, _ exponent: Rational) throws(ExpressionError) -> Number {
@@ -190,8 +193,8 @@ struct Arithmetic {
         }
         guard exponent.isWhole else { return try rootPower(base, exponent) }
         // Size before work: digits of the power of each part.
-        let top = Rational(Integer.make { copy(base.numerator, to: $0) }).log2
-        let bottom = Rational(Integer.make { copy(base.denominator, to: $0) }).log2
+        let top = Rational(base.top).log2
+        let bottom = Rational(base.bottom).log2
         let times = exponent.magnitude.log2
         let isWholeResult = base.isWhole && exponent.sign > 0
         let limit = Double(isWholeResult ? Bounds.bits : Self.fractionBits)
@@ -205,14 +208,16 @@ struct Arithmetic {
 
     /// A power with a fraction as exponent: a root. Odd roots of negative numbers are real.
     private func rootPower(_ base: Rational, _ exponent: Rational) throws(ExpressionError) -> Number {
-        let degree = Rational(Integer.make { copy(exponent.denominator, to: $0) }).int ?? 0
+        let degree = Rational(exponent.bottom).int ?? 0
         let isOdd = degree % 2 == 1
         if base.sign < 0 && !isOdd { throw undefined(.evenRootOfNegative) }
         if 1...1000 ~= degree, base.bits < Self.fractionBits, let root = base.root(degree) {
             return try exactPower(root, exponent * Rational(degree))
         }
         let result = try real(mpfr_pow, .exact(base.magnitude), .exact(exponent))
-        guard base.sign < 0, let top = (exponent * Rational(degree)).integer, top.removing(2).count == 0 else { return result }
+        guard base.sign < 0, let top = (exponent * Rational(degree)).integer, top.removing(2).count == 0 else {
+            return result
+        }
         return try negated(result)
     }
 

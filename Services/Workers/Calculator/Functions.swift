@@ -29,7 +29,7 @@ extension Arithmetic {
         case .binomial: return try binomial(first, second)
         case .permutations: return try permutations(first, second)
         case .exp: return first.exact?.isZero == true ? .exact(Rational(1)) : try real(mpfr_exp, first)
-        case .ln, .log10, .log2, .log, .logToBase: return try logarithm(function, arguments)
+        case .ln, .log10, .log2, .log: return try logarithm(function, arguments)
         case .sin, .cos, .tan, .asin, .acos, .atan, .atan2, .sinh, .cosh, .tanh, .asinh, .acosh, .atanh:
             return try trigonometric(function, first, second)
         case .gamma:
@@ -63,15 +63,16 @@ extension Arithmetic {
         case .log10: return try real(mpfr_log10, first)
         case .log where arguments.count == 1: return try real(mpfr_log10, first)
         default:
-            // log(x, base), and the base first where the words put it first.
-            let (value, base) = function == .log ? (first, last) : (last, first)
-            let divisor = try real(mpfr_log2, base)
+            // log(x, base)
+            let divisor = try real(mpfr_log2, last)
             guard divisor.sign != 0 else { throw failure(.divisionByZero) }
-            return try divide(try real(mpfr_log2, value), divisor)
+            return try divide(try real(mpfr_log2, first), divisor)
         }
     }
 
-    private func trigonometric(_ function: Function, _ first: Number, _ second: Number) throws(ExpressionError) -> Number {
+    private func trigonometric(_ function: Function, _ first: Number, _ second: Number) throws(ExpressionError)
+        -> Number
+    {
         if first.exact?.isZero == true {
             switch function {
             case .sin, .tan, .asin, .atan, .sinh, .tanh, .asinh, .atanh: return first
@@ -86,7 +87,7 @@ extension Arithmetic {
         case .tan: return try real(mpfr_tan, first)
         case .asin, .acos, .atanh:
             let size = first.real(bits: bits).applying(cgmp_mpfr_abs)
-            guard cgmp_mpfr_compare_one(size.raw) <= 0 else { throw undefined(.minusOneToOne) }
+            guard size.comparedToOne <= 0 else { throw undefined(.minusOneToOne) }
             return try real(function == .asin ? mpfr_asin : function == .acos ? mpfr_acos : mpfr_atanh, first)
         case .atan: return try real(mpfr_atan, first)
         case .atan2: return try real(mpfr_atan2, first, second)
@@ -95,14 +96,14 @@ extension Arithmetic {
         case .tanh: return try real(mpfr_tanh, first)
         case .asinh: return try real(mpfr_asinh, first)
         default:
-            guard cgmp_mpfr_compare_one(first.real(bits: bits).raw) >= 0 else { throw undefined(.noAnswer) }
+            guard first.real(bits: bits).comparedToOne >= 0 else { throw undefined(.noAnswer) }
             return try real(mpfr_acosh, first)
         }
     }
 
     private func isLess(_ a: Number, _ b: Number) -> Bool {
         if let a = a.exact, let b = b.exact { return a.isLess(than: b) }
-        return mpfr_less_p(a.real(bits: bits).raw, b.real(bits: bits).raw) != 0
+        return a.real(bits: bits).isLess(than: b.real(bits: bits))
     }
 
     private func list(_ function: Function, _ arguments: [Number]) throws(ExpressionError) -> Number {
@@ -124,7 +125,7 @@ extension Arithmetic {
             for (index, next) in arguments.enumerated() {
                 guard let whole = next.exact?.integer else { throw undefined(.whole) }
                 if index == 0 {
-                    total = Integer.make { cgmp_mpz_abs($0, whole.raw) }
+                    total = whole.magnitude
                 } else if function == .gcd {
                     total = .greatestCommonDivisor(total, whole)
                 } else {

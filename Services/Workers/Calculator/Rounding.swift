@@ -25,9 +25,7 @@ struct DecimalText: Equatable {
 extension Rational {
     /// The places after the point of the decimal, or nil if it never ends.
     var decimals: Int? {
-        let denominator = Rational(Integer.make { [self] in copy(denominator, to: $0) })
-        guard let whole = denominator.integer else { return nil }
-        let (twos, rest) = whole.removing(2)
+        let (twos, rest) = bottom.removing(2)
         let (fives, last) = rest.removing(5)
         return last.isOne ? max(twos, fives) : nil
     }
@@ -36,8 +34,6 @@ extension Rational {
     var plain: String {
         if let decimals, decimals <= 100 { return fixed(decimals) }
         guard bits < 4096 else { return "…" }
-        let top = Integer.make { [self] in copy(numerator, to: $0) }
-        let bottom = Integer.make { [self] in copy(denominator, to: $0) }
         return (sign < 0 ? "-" : "") + top.digits + "/" + bottom.digits
     }
 
@@ -65,7 +61,8 @@ extension Rational {
     private var decimalExponent: Int {
         var exponent = Int((log2 * 0.301_029_995_663_981_2).rounded(.down)) + 1
         let value = magnitude
-        let power = exponent >= 0 ? Rational(Integer.powerOfTen(exponent)) : Rational(Integer(1), over: .powerOfTen(-exponent))
+        let power =
+            exponent >= 0 ? Rational(Integer.powerOfTen(exponent)) : Rational(Integer(1), over: .powerOfTen(-exponent))
         if !value.isLess(than: power) { exponent += 1 }
         let below = exponent - 1
         let least = below >= 0 ? Rational(Integer.powerOfTen(below)) : Rational(Integer(1), over: .powerOfTen(-below))
@@ -133,7 +130,9 @@ extension Real {
         switch rounding {
         case .places(let places) where magnitude <= Bounds.precision:
             let (digits, exponent) = decimal(digits: max(places + magnitude, 1))
-            if places + exponent < 1 { return DecimalText(text: Rational.trimmed(rational.fixed(places)), isExact: false) }
+            if places + exponent < 1 {
+                return DecimalText(text: Rational.trimmed(rational.fixed(places)), isExact: false)
+            }
             let plain = Rational(digits: digits, exponent: exponent - digits.utf8.count).fixed(places)
             return DecimalText(text: Rational.trimmed(sign < 0 && plain != "0" ? "-" + plain : plain), isExact: false)
         default:

@@ -45,8 +45,7 @@ final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Waits for elements and takes up to `limit`.
-    /// - Parameter milliseconds: How long to wait at most; nil for ever.
+    /// Waits for elements, for ever unless a time is given, and takes up to `limit`.
     /// - Returns: An empty list when the time is up; nil when the queue is closed and empty.
     func take(upTo limit: Int, within milliseconds: Int? = nil) -> [Element]? {
         pthread_mutex_lock(mutex)

@@ -92,7 +92,7 @@ extension Connection {
                 .integer(now - SQLiteSessionStore.keyLifetime)
             )
         }
-        return .accepted(waits: request.whenBusy == .enqueue && open > 0, lastSequence: seq)
+        return .accepted(number: number, isFirst: session.last == 0)
     }
 
     /// A session's row number and the number of its last event.

@@ -116,16 +116,11 @@ extension Connection {
         return record
     }
 
-    func openRequests() throws(StoreError) -> [OpenRequestRecord] {
+    func openRequests(only request: Identifier? = nil) throws(StoreError) -> [OpenRequestRecord] {
         var open: [(number: Int64, session: Int64, record: OpenRequestRecord)] = []
-        try rows(
-            """
-            SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                r.created, r.timeout, r.text, r.input, r.plan
-            FROM requests r JOIN sessions s ON s.number = r.session WHERE r.state = 'open' ORDER BY r.number
-            """
-        ) { row in
+        func add(_ row: SQLRow) -> Bool {
             let record = OpenRequestRecord(
+                number: row.integer(0),
                 id: row.id(2),
                 session: row.id(3),
                 owner: row.text(4),
@@ -143,6 +138,27 @@ extension Connection {
             )
             open.append((row.integer(0), row.integer(1), record))
             return true
+        }
+        if let request {
+            try rows(
+                """
+                SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
+                    r.created, r.timeout, r.text, r.input, r.plan
+                FROM requests r JOIN sessions s ON s.number = r.session WHERE r.id = ?1 AND r.state = 'open'
+                """,
+                .id(request),
+                body: { row in add(row) }
+            )
+        } else {
+            try rows(
+                """
+                SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
+                    r.created, r.timeout, r.text, r.input, r.plan
+                FROM requests r INDEXED BY open_of_session JOIN sessions s ON s.number = r.session
+                WHERE r.state = 'open' ORDER BY r.number
+                """,
+                body: { row in add(row) }
+            )
         }
         for index in open.indices {
             try rows(

@@ -22,6 +22,11 @@ public final class SQLiteSessionStore: SessionStore {
         self.readers = Readers(path: file.path, count: max(1, readers))
     }
 
+    deinit {
+        readers.close()
+        writer.stop()
+    }
+
     /// Whether the last write worked.
     public var isWritable: Bool { writer.isWritable }
 
@@ -46,9 +51,12 @@ public final class SQLiteSessionStore: SessionStore {
         }
     }
 
-    /// Stores a request with its first events and its idempotency key, all or nothing.
-    public func accept(_ request: Acceptance) async throws(StoreError) -> AcceptanceOutcome {
-        try await writer.write { connection throws(StoreError) in try connection.accept(request) }
+    /// Stores a request with its first events and its idempotency key; see ``SessionStore``.
+    public func accept(
+        _ request: Acceptance,
+        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
+    ) {
+        writer.write({ connection throws(StoreError) in try connection.accept(request) }, then: done)
     }
 
     /// Stores what happened to a request; see ``SessionStore``.
@@ -122,6 +130,15 @@ public final class SQLiteSessionStore: SessionStore {
         try await readers.read { connection throws(StoreError) in
             try connection.look { connection throws(StoreError) in try connection.openRequests() }
         }
+    }
+
+    /// One of them.
+    public func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord {
+        let found = try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.openRequests(only: request) }
+        }
+        guard let record = found.first else { throw .notFound }
+        return record
     }
 
     /// The turns before a request.

@@ -101,7 +101,9 @@ final class Load: BusClientUser {
         let now = Monotonic.nanoseconds
         let failure: String? = state.withLock { state in
             guard number < state.submitted else { return nil }
-            let took = now - state.sent[Int(number) % Load.ring]
+            let sent = state.sent[Int(number) % Load.ring]
+            if sent == 0 { return nil }  // the end of a job, sent again
+            let took = now - sent
             if header.sequence <= 1, state.start != nil { state.firsts.append(took) }
             let failure = message.withBody { body -> String? in
                 var cursor = EventRecordCursor()
@@ -116,6 +118,7 @@ final class Load: BusClientUser {
             }
             guard failure == nil, header.flags.contains(.terminal) else { return failure }
             state.done += 1
+            state.sent[Int(number) % Load.ring] = 0
             if state.start != nil { state.latencies.append(took) }
             ExecutionList.append(header.execution, to: &state.acknowledged)
             return nil

@@ -1,0 +1,310 @@
+internal import Glibc
+internal import Lifecycle
+internal import SessionClient
+internal import Wire
+
+/// Runs a router, a gateway and workers, and starts again what ends.
+///
+///     starting --all routable--> ready --something ended--> mending --all routable--> ready
+///         `--------+------------------- first signal --------------+
+///                  v
+///     draining: gateway, then workers, then router --all ended--> over      (second signal: all are killed)
+actor Supervisor {
+    enum Role: Int, CaseIterable, Sendable {
+        // In the order in which they drain.
+        case gateway, worker, router
+    }
+
+    private struct Service {
+        let role: Role
+        let name: String
+        let path: String
+        let log: ServiceLog
+        var process: ServiceProcess?
+        var ready: JSONValue?
+        var wasEverReady = false
+        var started = ContinuousClock.now
+        var policy = RestartPolicy()
+    }
+
+    private enum Happening: Sendable {
+        case ready(Int, process: Int32, JSONValue)
+        case ended(Int, process: Int32, status: Int32)
+        case due(Int)
+        case routable(Set<Int32>)
+        case overdue(Role)
+        case signal
+    }
+
+    /// How long a kind of service may drain; their own limits are shorter.
+    private static let drainLimit = Duration.seconds(60)
+    /// A router or gateway that ends so often before it was ever ready will not get better.
+    private static let attempts = 4
+
+    private var settings: UpSettings
+    private let folder: StateFolder
+    private var services: [Service] = []
+    private let happenings: AsyncStream<Happening>
+    private let happened: AsyncStream<Happening>.Continuation
+    private var url: String?
+    private var routable: Set<Int32> = []
+    private var watching: Task<Void, Never>?
+    private var draining: Role?
+    private var isComplete = false
+    private var wasComplete = false
+    private var code = ExitCode.success
+
+    init(_ settings: UpSettings, folder: StateFolder) {
+        self.settings = settings
+        self.folder = folder
+        (happenings, happened) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(4096))
+        func service(_ role: Role, _ name: String, _ program: String, log: String) -> Service {
+            Service(
+                role: role,
+                name: name,
+                path: "\(settings.programs)/\(program)",
+                log: ServiceLog(log, in: "\(folder.path)/logs", echoes: settings.isVerbose)
+            )
+        }
+        services.append(service(.router, "router", "skillbus-router", log: "router"))
+        services.append(service(.gateway, "gateway", "skillbus-gateway", log: "gateway"))
+        for (name, count) in settings.workers {
+            for number in 0..<count {
+                let log = number == 0 ? name : "\(name)-\(number + 1)"
+                services.append(service(.worker, name, "skillbus-worker-\(name)", log: log))
+            }
+        }
+    }
+
+    /// Runs until it has been told to stop and everything has ended. Returns the exit code.
+    func run() async -> Int32 {
+        Interrupts.shared.handle { [happened] _ in happened.yield(.signal) }
+        defer { cleanUp() }
+        if let file = settings.readyFile { unlink(file) }
+        for index in services.indices { start(index) }
+        for await happening in happenings {
+            switch happening {
+            case .ready(let index, let process, let line): ready(index, process, line)
+            case .ended(let index, let process, let status): ended(index, process, status)
+            case .due(let index): if draining == nil { start(index) }
+            case .routable(let processes):
+                routable = processes
+                checkComplete()
+            case .overdue(let role): if draining == role { kill(role) }
+            case .signal: signalled()
+            }
+            if draining != nil, services.allSatisfy({ $0.process == nil }) { break }
+        }
+        return code
+    }
+
+    private func say(_ text: String) { printError("skillbus: \(Terminal.safe(text))") }
+
+    // MARK: Starting
+
+    private func start(_ index: Int) {
+        let service = services[index]
+        let happened = happened
+        let log = service.log
+        do throws(CommandFailure) {
+            let process = try ServiceProcess(
+                service.path,
+                arguments(service.role),
+                environment: ["SKILLBUS_STATE": folder.path],
+                onLine: { process, stream, line in
+                    if stream == .output, line.hasPrefix("ready "),
+                        let json = try? JSONBody.decode(JSONValue.self, from: Array(line.utf8.dropFirst(6)))
+                    {
+                        happened.yield(.ready(index, process: process, json))
+                    } else {
+                        log.write(line)
+                    }
+                },
+                onExit: { process, status in happened.yield(.ended(index, process: process, status: status)) }
+            )
+            services[index].process = process
+            services[index].ready = nil
+            services[index].started = .now
+        } catch {
+            say(error.message)
+            code = ExitCode.failure
+            drain()
+        }
+    }
+
+    private func arguments(_ role: Role) -> [String] {
+        let own =
+            switch role {
+            case .router: ["--frontend", settings.frontend, "--backend", settings.backend]
+            case .gateway: ["--http", settings.http, "--state", folder.path, "--routers", settings.frontend]
+            case .worker: ["--routers", settings.backend]
+            }
+        return own + ["--exit-with-parent"]
+    }
+
+    private func ready(_ index: Int, _ process: Int32, _ line: JSONValue) {
+        guard services[index].process?.id == process else { return }
+        services[index].ready = line
+        services[index].wasEverReady = true
+        if services[index].role == .gateway, let url = line["url"]?.string {
+            self.url = url
+            // A gateway that is started again must be where its clients look for it.
+            if let slashes = url.lastIndex(of: "/") { settings.http = String(url[url.index(after: slashes)...]) }
+        }
+        checkComplete()
+        watch()
+    }
+
+    /// Asks the gateway which workers are known, until all are.
+    private func watch() {
+        guard watching == nil, !isComplete, draining == nil, let url else { return }
+        let happened = happened
+        watching = Task {
+            guard
+                let client = try? GatewayClient(url: url, token: Environment.all["SKILLBUS_TOKEN"], seconds: 5)
+            else { return }
+            while !Task.isCancelled {
+                if let list = try? await client.skills() {
+                    happened.yield(.routable(Set(list.skills.flatMap(\.workers).map(\.pid))))
+                }
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+    }
+
+    private func checkComplete() {
+        guard draining == nil, !isComplete else { return }
+        let isRoutable = services.allSatisfy { service in
+            guard let process = service.process, service.ready != nil else { return false }
+            return service.role != .worker || routable.contains(process.id)
+        }
+        guard isRoutable, let url else { return }
+        isComplete = true
+        watching?.cancel()
+        watching = nil
+        if let file = settings.readyFile {
+            do throws(CommandFailure) {
+                try replaceFile(file, with: readyDocument(url))
+            } catch {
+                say(error.message)
+            }
+        }
+        if wasComplete {
+            say("everything runs again")
+        } else {
+            wasComplete = true
+            let names = settings.workers.filter { $0.count > 0 }.map {
+                $0.count == 1 ? $0.name : "\($0.name) x \($0.count)"
+            }
+            printOutput("skillbus is ready at \(url) with \(names.joined(separator: ", "))")
+        }
+    }
+
+    /// DESIGN: url, the router's endpoints, process ids by service.
+    private func readyDocument(_ url: String) -> [UInt8] {
+        let router = services.first { $0.role == .router }?.ready
+        var processes: [String: JSONValue] = [:]
+        for service in services {
+            guard let id = service.process.map({ JSONValue.integer(Int64($0.id)) }) else { continue }
+            if service.role == .worker {
+                processes[service.name] = .array((processes[service.name]?.array ?? []) + [id])
+            } else {
+                processes[service.name] = id
+            }
+        }
+        let document: JSONValue = [
+            "url": .string(url),
+            "router": [
+                "frontend": router?["frontend"] ?? .string(settings.frontend),
+                "backend": router?["backend"] ?? .string(settings.backend),
+            ],
+            "pids": .object(processes),
+        ]
+        return ((try? JSONBody.encode(document)) ?? []) + [10]
+    }
+
+    // MARK: Mending
+
+    private func ended(_ index: Int, _ process: Int32, _ status: Int32) {
+        guard services[index].process?.id == process else { return }
+        let service = services[index]
+        services[index].process = nil
+        services[index].ready = nil
+        routable.remove(process)
+        isComplete = false
+        if draining != nil { return advance() }
+        let pause = services[index].policy.ended(after: .now - service.started)
+        let words = "\(service.name) (process \(process)) \(endWords(status))"
+        let exitCode = status & 0x7f == 0 ? status >> 8 & 0xff : -1
+        let isHopeless =
+            service.role != .worker && !service.wasEverReady
+            && (exitCode == ExitCode.usage || services[index].policy.failures >= Supervisor.attempts)
+        say(words + (isHopeless ? ", and Skillbus cannot run without it" : "; starting it again"))
+        if exitCode != 0 {
+            if !settings.isVerbose { for line in service.log.last { say("  \(service.name): \(line)") } }
+            say("  its log: \(service.log.path)")
+        }
+        if isHopeless {
+            code = ExitCode.failure
+            return drain()
+        }
+        let happened = happened
+        Task {
+            try? await Task.sleep(for: pause)
+            happened.yield(.due(index))
+        }
+        watch()
+    }
+
+    // MARK: Stopping
+
+    private func signalled() {
+        guard draining != nil else {
+            say("stopping: gateway, workers, router (once more to end them at once)")
+            return drain()
+        }
+        code = ExitCode.interrupted
+        for service in services { service.process?.send(SIGKILL) }
+    }
+
+    private func drain() {
+        guard draining == nil else { return }
+        watching?.cancel()
+        watching = nil
+        enter(.gateway)
+    }
+
+    private func enter(_ role: Role) {
+        draining = role
+        for service in services where service.role == role { service.process?.send(SIGTERM) }
+        let happened = happened
+        Task {
+            try? await Task.sleep(for: Supervisor.drainLimit)
+            happened.yield(.overdue(role))
+        }
+        advance()
+    }
+
+    /// Goes on to the next kind once all of this one have ended.
+    private func advance() {
+        guard let role = draining, !services.contains(where: { $0.role == role && $0.process != nil }),
+            let next = Role(rawValue: role.rawValue + 1)
+        else { return }
+        enter(next)
+    }
+
+    private func kill(_ role: Role) {
+        for service in services where service.role == role && service.process != nil {
+            say("\(service.name) does not stop; ending it")
+            service.process?.send(SIGKILL)
+        }
+    }
+
+    private func cleanUp() {
+        Interrupts.shared.handle(nil)
+        if let file = settings.readyFile { unlink(file) }
+        guard let temporary = settings.temporary else { return }
+        for name in ["frontend.sock", "backend.sock"] { unlink("\(temporary)/\(name)") }
+        rmdir(temporary)
+    }
+}

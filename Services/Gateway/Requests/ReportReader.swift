@@ -1,0 +1,73 @@
+internal import Wire
+
+/// Reads the records of an EVENT message. What is wrong with one is repaired or replaced, never fatal: the sender may
+/// be written in any language.
+enum ReportReader {
+    /// The reports of a message, and what was wrong with it.
+    static func read(
+        _ body: RawSpan
+    ) -> (reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)], problem: String?) {
+        var reports: [(Occurrence.Report, RequestProgress.Outcome?)] = []
+        var problem: String?
+        var cursor = EventRecordCursor()
+        do {
+            while let (kind, range) = try cursor.next(in: body) {
+                let payload = body.withUnsafeBytes { Array($0[range]) }
+                do throws(WireError) {
+                    reports.append(try report(kind, payload))
+                } catch {
+                    problem = "\(error)"
+                    // A terminal record that cannot be read still ends the job: nothing will follow it.
+                    if kind.isTerminal {
+                        reports.append(unreadable(error))
+                    } else {
+                        reports.append((.thinking(""), nil))
+                    }
+                }
+            }
+        } catch {
+            problem = "\(error)"
+        }
+        return (reports, problem)
+    }
+
+    private static func report(
+        _ kind: EventKind,
+        _ payload: [UInt8]
+    ) throws(WireError) -> (Occurrence.Report, RequestProgress.Outcome?) {
+        switch kind {
+        case .started: (.started(try JSONBody.decode(JobStarted.self, from: payload)), nil)
+        // Decoding replaces what is no UTF-8.
+        case .thinking: (.thinking(String(decoding: payload, as: UTF8.self)), nil)
+        case .delta: (.delta(String(decoding: payload, as: UTF8.self)), nil)
+        case .progress: (.progress(try JSONBody.decode(JobProgress.self, from: payload)), nil)
+        case .partial:
+            (.partial(try JSONBody.encode(try JSONBody.decode(SkillOutput.self, from: payload))), nil)
+        case .retrying: (.retrying(try JSONBody.decode(JobRetrying.self, from: payload)), nil)
+        case .finished: try finished(payload)
+        case .failed: try failed(payload)
+        case .disclosure: (.disclosure(try JSONBody.encode(try JSONBody.decode(JSONValue.self, from: payload))), nil)
+        }
+    }
+
+    private static func finished(
+        _ payload: [UInt8]
+    ) throws(WireError) -> (Occurrence.Report, RequestProgress.Outcome?) {
+        let finished = try JSONBody.decode(JobFinished.self, from: payload)
+        return (.finished(payload, cached: finished.cached), .finished(finished.output))
+    }
+
+    private static func failed(_ payload: [UInt8]) throws(WireError) -> (Occurrence.Report, RequestProgress.Outcome?) {
+        let error = try JSONBody.decode(JobError.self, from: payload)
+        return (.failed(error), .failed(error))
+    }
+
+    private static func unreadable(_ error: WireError) -> (Occurrence.Report, RequestProgress.Outcome?) {
+        let failure = JobError(
+            code: JobError.Code.badMessage,
+            message: "The skill's last message could not be read: \(error).",
+            hint: "Its worker may be of another version."
+        )
+        return (.failed(failure), .failed(failure))
+    }
+}

@@ -1,0 +1,109 @@
+internal import Bus
+internal import SessionStore
+internal import Telemetry
+internal import Wire
+
+extension SessionService {
+    /// Puts a request into a message and gives it to the router.
+    func dispatch(_ request: Identifier) async {
+        guard let (generation, finished) = requests.beginDispatch(request) else { return }
+        do {
+            let record = try await store.openRequest(request)
+            let turns = try await store.history(before: request, limit: History.requests)
+            let message = try submission(record, generation: generation, finished: finished, turns: turns)
+            requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { remaining in
+                var message = message
+                message.header.value = remaining
+                return link.send(message)
+            }
+        } catch StoreError.notFound {
+            // It ended in the meantime.
+        } catch {
+            log.error("a request cannot be submitted", ["request": "\(request)", "reason": "\(error)"])
+            let failure = JobError(
+                code: "store_unavailable",
+                message: "The request could not be read back from the store.",
+                retryable: true
+            )
+            requests.failed(request, failure, now: Monotonic.milliseconds)
+        }
+    }
+
+    private func submission(
+        _ record: OpenRequestRecord,
+        generation: UInt32,
+        finished: [JobInput.Previous],
+        turns: [HistoryRecord]
+    ) throws(WireError) -> Outgoing {
+        let stored = try JSONBody.decode(RequestInput.self, from: record.input)
+        let history = History.turns(turns)
+        var input = JobInput(session: record.session.description, text: record.text)
+        input.arguments = stored.arguments
+        if !record.attachments.isEmpty {
+            input.attachments = record.attachments.map {
+                JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count)
+            }
+        }
+        input.history = history.isEmpty ? nil : history
+        input.explain = stored.explain
+        // A first submission of a request that names its skill carries no plan: the router makes that itself.
+        if stored.skill == nil || generation > 1, let plan = record.plan {
+            input.plan = try JSONBody.decode(Plan.self, from: plan)
+            input.previous = finished.isEmpty ? nil : finished
+        }
+        return Outgoing(
+            Header(.submit, job: record.id, generation: generation),
+            body: try JobBody.encode(skill: stored.skill ?? "", input: input),
+            attachments: record.attachments.map { SharedFrame(Message(copying: $0.data)) }
+        )
+    }
+
+    /// Puts a request that was open when the process ended back to where it was.
+    func restore(_ record: OpenRequestRecord) {
+        let plan = record.plan.flatMap { try? JSONBody.decode(Plan.self, from: $0) }
+        var progress = RequestProgress(request: record.id, plan: plan, generation: record.generation)
+        for job in record.jobs {
+            progress.restore(
+                job.execution,
+                lastSequence: job.lastSequence,
+                outcome: job.outcome == nil ? nil : RequestProgress.Outcome(terminal: job.terminal)
+            )
+        }
+        // The time of day may have been set meanwhile, so a restart neither ends a request at once nor gives it more
+        // than it had.
+        let elapsed = max(0, Timestamp.now.milliseconds - record.created.milliseconds)
+        let remaining = max(record.timeout - elapsed, min(record.timeout, 30_000))
+        requests.restore(
+            record,
+            progress: progress,
+            remaining: UInt64(max(1, remaining)),
+            now: Monotonic.milliseconds
+        )
+    }
+
+    /// Lets time pass for the open requests; sleeps for good while there are none.
+    static func tick(_ wakeUps: AsyncStream<Void>, _ requests: OpenRequests) async {
+        for await _ in wakeUps {
+            while !Task.isCancelled, requests.count > 0 {
+                requests.tick(now: Monotonic.milliseconds)
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+}
+
+extension RequestProgress.Outcome {
+    /// Reads the stored event that ended a job.
+    init(terminal json: [UInt8]?) {
+        let event = json.flatMap { try? JSONBody.decode(SessionEvent.self, from: $0) }
+        if event?.type == SessionEvent.Kind.jobFinished, let output = event?.data["output"],
+            let bytes = try? JSONBody.encode(output), let read = try? JSONBody.decode(SkillOutput.self, from: bytes)
+        {
+            self = .finished(read)
+            return
+        }
+        let error = event?.data["error"].flatMap { try? JSONBody.encode($0) }
+            .flatMap { try? JSONBody.decode(JobError.self, from: $0) }
+        self = .failed(error ?? JobError(code: JobError.Code.skillFailed, message: "The step failed."))
+    }
+}

@@ -1,0 +1,236 @@
+internal import Bus
+internal import SessionStore
+internal import Synchronization
+internal import Telemetry
+internal import Wire
+
+/// The gateway without HTTP: sessions, requests and their events, durable, over one router.
+final class SessionService: SessionAPI {
+    /// Sessions belong to a user. Without tokens there is one: whoever can reach the gateway.
+    static let owner = "local"
+    /// Requests that may be open in a session.
+    static let openPerSession = 50
+    /// Requests that may be open of a user.
+    static let openPerOwner = 200
+
+    let store: any SessionStore
+    let requests: OpenRequests
+    private let followers: Followers
+    let link: RouterLink
+    private let context: Context
+    let log: Log
+    private let isDraining = Atomic<Bool>(false)
+    private let clock = Mutex<Task<Void, Never>?>(nil)
+    let ticks: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
+
+    /// Makes a service over an open store. The name must be stable over restarts.
+    init(
+        store: any SessionStore,
+        name: String,
+        log: Log,
+        patience: OpenRequests.Patience = OpenRequests.Patience()
+    ) throws(BusError) {
+        self.store = store
+        self.log = log
+        followers = Followers()
+        requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
+        link = try RouterLink(name: name, requests: requests, log: log)
+        context = try Context()
+        ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Takes up what was open when the process ended. To be called once, before anything else.
+    func restore() async throws(StoreError) {
+        requests.attach(router: link) { [weak self] request in
+            Task { await self?.dispatch(request) }
+        }
+        let open = try await store.openRequests()
+        for record in open { restore(record) }
+        if !open.isEmpty { log.info("going on with open requests", ["count": .number(open.count)]) }
+        let clock = Task { [requests, stream = ticks.stream] in await SessionService.tick(stream, requests) }
+        self.clock.withLock { $0 = clock }
+        ticks.continuation.yield()
+    }
+
+    /// Connects to the router, and stays connected.
+    func connect(_ endpoint: String) throws(BusError) { try link.start(endpoint, context: context) }
+
+    /// Takes nothing new, and lets followers go.
+    func stopTaking() {
+        isDraining.store(true, ordering: .relaxed)
+        followers.close()
+    }
+
+    /// Writes what is waiting and closes everything. What is open goes on with the next start.
+    func close() async {
+        stopTaking()
+        clock.withLock { $0 }?.cancel()
+        ticks.continuation.finish()
+        await link.close()
+        await store.close()
+    }
+
+    var readiness: Readiness {
+        Readiness(
+            router: link.isReady,
+            store: store.isWritable,
+            draining: isDraining.load(ordering: .relaxed)
+        )
+    }
+
+    // MARK: Sessions
+
+    func createSession() async throws(GatewayError) -> Identifier {
+        try refuseWhileDraining()
+        let now = Timestamp.now
+        let session = Identifier.timeOrdered(milliseconds: UInt64(max(0, now.milliseconds)))
+        do throws(StoreError) {
+            try await store.createSession(session, owner: SessionService.owner, at: now)
+        } catch {
+            throw GatewayError(error)
+        }
+        return session
+    }
+
+    func snapshot(of session: Identifier) async throws(GatewayError) -> SessionSnapshot {
+        do throws(StoreError) {
+            let record = try await store.session(session, owner: SessionService.owner, messages: 500)
+            return SessionSnapshot(id: session, record)
+        } catch {
+            throw GatewayError(error, session: session)
+        }
+    }
+
+    func sessions(before cursor: Int64?, limit: Int) async throws(GatewayError) -> SessionPage {
+        let limit = min(max(limit, 1), 1000)
+        do throws(StoreError) {
+            let list = try await store.sessions(owner: SessionService.owner, before: cursor, limit: limit)
+            let entries = list.map { session in
+                SessionPage.Entry(
+                    id: session.id,
+                    created: "\(session.created)",
+                    updated: "\(session.updated)",
+                    seq: session.lastSequence,
+                    title: session.title,
+                    running: session.open
+                )
+            }
+            return SessionPage(sessions: entries, next: list.count == limit ? list.last?.number : nil)
+        } catch {
+            throw GatewayError(error)
+        }
+    }
+
+    func events(
+        of session: Identifier,
+        after number: UInt64,
+        maxBytes: Int
+    ) async throws(GatewayError) -> EventPage {
+        let page: StoredPage
+        do throws(StoreError) {
+            page = try await store.events(
+                of: session,
+                owner: SessionService.owner,
+                after: min(number, UInt64(Int64.max)),
+                maxBytes: maxBytes
+            )
+        } catch {
+            throw GatewayError(error, session: session)
+        }
+        // A number from the future is one of a store that was restored from an older copy.
+        if number > page.lastSequence {
+            let gap = gapEvent(session, from: page.lastSequence + 1, to: number)
+            return EventPage(events: [], gap: gap, next: page.lastSequence)
+        }
+        // Numbers have no holes, so a first one that is not the next means that those between were pruned.
+        let first = page.events.first?.seq ?? number + 1
+        return EventPage(
+            events: page.events,
+            gap: first > number + 1 ? gapEvent(session, from: number + 1, to: first - 1) : nil,
+            next: page.events.last?.seq ?? number
+        )
+    }
+
+    func follow(_ session: Identifier) async throws(GatewayError) -> Follower {
+        do throws(StoreError) {
+            _ = try await store.lastSequence(of: session, owner: SessionService.owner)
+        } catch {
+            throw GatewayError(error, session: session)
+        }
+        return followers.add(to: session) { [requests] session in
+            requests.lastFollowerLeft(session, now: Monotonic.milliseconds)
+        }
+    }
+
+    func jobLog(after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage {
+        do throws(StoreError) {
+            let limit = min(max(limit, 1), 1000)
+            let jobs = try await store.jobs(owner: SessionService.owner, after: cursor, limit: limit)
+            let entries = jobs.map { job in
+                JobLogPage.Entry(
+                    time: "\(job.ended)",
+                    session: job.session,
+                    request: job.job.request,
+                    job: job.job,
+                    skill: job.skill,
+                    worker: job.worker,
+                    attempts: job.attempts,
+                    milliseconds: max(0, job.ended.milliseconds - job.started.milliseconds),
+                    outcome: job.outcome
+                )
+            }
+            return JobLogPage(jobs: entries, next: jobs.last?.number ?? cursor ?? 0)
+        } catch {
+            throw GatewayError(error)
+        }
+    }
+
+    // MARK: Questions to the router
+
+    func skills() async throws(GatewayError) -> [UInt8] { try await link.ask(Query(ask: .skills)) }
+
+    func route(_ text: String, attachments: [JobInput.Attachment]) async throws(GatewayError) -> Plan {
+        guard text.utf8.count <= Limits.requestText else {
+            throw .tooLarge(what: "text", limit: Limits.requestText, got: text.utf8.count)
+        }
+        let answer = try await link.ask(
+            Query(ask: .route, text: text, attachments: attachments.isEmpty ? nil : attachments)
+        )
+        do throws(WireError) {
+            return try JSONBody.decode(Plan.self, from: answer)
+        } catch {
+            throw .refused(
+                JobError(code: JobError.Code.badMessage, message: "The router's answer cannot be read: \(error).")
+            )
+        }
+    }
+
+    func refuseWhileDraining() throws(GatewayError) {
+        if isDraining.load(ordering: .relaxed) { throw .draining }
+    }
+
+    private func gapEvent(_ session: Identifier, from: UInt64, to: UInt64) -> [UInt8] {
+        var json = JSONText()
+        json.raw(#"{"time":"#)
+        json.plain(Timestamp.now.description)
+        json.raw(#","session":"#)
+        json.plain(session.description)
+        json.raw(#","type":"gap","data":{"from":"#)
+        json.number(from)
+        json.raw(#","to":"#)
+        json.number(to)
+        json.raw("}}")
+        return json.bytes
+    }
+}
+
+extension GatewayError {
+    /// What a failure of the store means to the caller.
+    init(_ error: StoreError, session: Identifier? = nil) {
+        switch error {
+        case .notFound: self = .sessionNotFound(session?.description ?? "")
+        case .closed: self = .draining
+        default: self = .storeUnavailable(reason: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+internal import Bus
+internal import Lifecycle
+
+/// What a gateway is told at its start, checked.
+struct Settings: Equatable, Sendable {
+    /// Address to listen on.
+    var host: String
+    /// Port to listen on; 0 for a free one.
+    var port: Int
+    /// Folder of the session store.
+    var state: String
+    /// Where the router is.
+    var router: String
+    /// Where to write the URL once it listens; standard output if nil.
+    var readyFile: String?
+    /// Whether only this machine can reach it.
+    var isLocal: Bool { Settings.isLocal(host) }
+
+    /// The command line.
+    static let command = Command(
+        "skillbus-gateway",
+        "takes requests over HTTP, keeps sessions, and streams what the skills are doing",
+        options: [
+            .value(
+                "http",
+                "HOST:PORT",
+                "address to listen on; port 0 takes a free one",
+                environment: "SKILLBUS_HTTP",
+                default: "127.0.0.1:8080"
+            ),
+            .value(
+                "state",
+                "DIR",
+                "folder of the sessions",
+                environment: "SKILLBUS_STATE",
+                default: Environment.stateFolder
+            ),
+            .value(
+                "routers",
+                "LIST",
+                "routers: host, host:port, tcp://host:port or ipc://path",
+                environment: "SKILLBUS_ROUTERS",
+                default: "127.0.0.1"
+            ),
+            .flag(
+                "allow-insecure",
+                "listen on an address that others can reach, without a token",
+                environment: "SKILLBUS_ALLOW_INSECURE"
+            ),
+            .value("ready-file", "FILE", "write {\"url\": ...} there once it listens, instead of to standard output"),
+            .flag("exit-with-parent", "end when standard input closes"),
+            .flag("health", "ask the gateway at --http whether it is ready: exit code 0 or 1"),
+        ],
+        details: """
+            The log goes to standard error, one JSON object a line; SKILLBUS_LOG sets its level (debug, info, warning, error).
+            SIGTERM drains: nothing new is taken, what is written is kept, and open requests go on with the next start.
+            """
+    )
+
+    /// Checks the options.
+    /// - Throws: `UsageError` naming the option that is wrong and what to do.
+    init(_ options: ParsedOptions) throws(UsageError) {
+        (host, port) = try Settings.address(options.value("http") ?? "")
+        state = options.value("state") ?? Environment.stateFolder
+        while state.count > 1, state.hasSuffix("/") { state.removeLast() }
+        readyFile = options.value("ready-file")
+        let endpoints: [String]
+        do throws(RouterAddress.Invalid) {
+            endpoints = try RouterAddress.endpoints(
+                options.value("routers") ?? "",
+                defaultPort: RouterAddress.frontendPort
+            )
+        } catch {
+            throw UsageError("--routers: \(error.description)")
+        }
+        guard endpoints.count == 1, let router = endpoints.first else {
+            throw UsageError("--routers names \(endpoints.count) routers; this version connects to one")
+        }
+        self.router = router
+        guard isLocal || options.flag("allow-insecure") || options.flag("health") else {
+            throw UsageError(
+                "--http \(host) can be reached by others, and there is no token: listen on 127.0.0.1, or accept it with"
+                    + " --allow-insecure (SKILLBUS_ALLOW_INSECURE=1)"
+            )
+        }
+    }
+
+    /// Host and port of `host:port`, `[v6]:port` or `:port`.
+    static func address(_ text: String) throws(UsageError) -> (host: String, port: Int) {
+        let wrong = UsageError("--http must be HOST:PORT, such as 127.0.0.1:8080, not \"\(text)\"")
+        guard let colon = text.lastIndex(of: ":") else { throw wrong }
+        guard let port = Int(text[text.index(after: colon)...]), 0...65535 ~= port else { throw wrong }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        guard !host.contains("["), !host.contains("]"), !host.contains("/") else { throw wrong }
+        return (host.isEmpty ? "127.0.0.1" : host, port)
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        if numbers.count == 4, numbers.allSatisfy({ UInt8($0) != nil }) { return numbers[0] == "127" }
+        return host == "localhost" || host == "::1"
+    }
+}

@@ -1,0 +1,267 @@
+internal import Glibc
+internal import Text
+internal import Wire
+
+/// What the manifests say, made ready for scoring: which groups of cues each skill owns, the weights of its words, and
+/// its examples.
+struct ManifestIndex: Sendable {
+    /// A skill and how strongly something speaks for it.
+    struct Share: Sendable {
+        let skill: Int
+        let strength: Float
+    }
+
+    struct Example: Sendable {
+        let skill: Int
+        let text: String
+        var norm: Float
+    }
+
+    /// A skill at most this dear takes what no other skill serves.
+    static let fallbackPriority = 20
+    /// A group belongs to nobody if all manifests speak of it less than this.
+    private static let ownership: Float = 0.3
+
+    /// One manifest an id, by id.
+    let manifests: [SkillManifest]
+    /// Skills by group of the lexicon.
+    private(set) var owners: [[Share]]
+    /// How the skill relates to others in a plan, by the group that it owns most of.
+    private(set) var roles: [Lexicon.Role?]
+    private(set) var slips: SlipIndex
+    private(set) var examples: [Example] = []
+
+    private var features: [UInt64: Int32] = [:]
+    private var rarity: [Float] = []
+    private var words: [[Share]] = []
+    private var inExamples: [[Int32]] = []
+
+    /// The skill that takes what no other serves: the least of those that are at most ``fallbackPriority``.
+    let fallback: Int?
+
+    init(_ given: [SkillManifest], lexicon: Lexicon) {
+        var newest: [String: SkillManifest] = [:]
+        for manifest in given {
+            if let known = newest[manifest.id], !Self.isNewer(manifest.version, than: known.version) { continue }
+            newest[manifest.id] = manifest
+        }
+        let manifests = newest.values.sorted { $0.id < $1.id }
+        self.manifests = manifests
+        fallback = manifests.indices.filter { manifests[$0].priority <= Self.fallbackPriority }
+            .min { (manifests[$0].priority, manifests[$0].id) < (manifests[$1].priority, manifests[$1].id) }
+        slips = Self.lexiconSlips
+        owners = Array(repeating: [], count: lexicon.groups.count)
+        roles = Array(repeating: nil, count: manifests.count)
+        var raw = Array(repeating: [Share](), count: lexicon.groups.count)
+        var exampleFeatures: [[(feature: Int, weight: Float)]] = []
+        for (skill, manifest) in manifests.enumerated() { add(manifest, skill, lexicon, &raw, &exampleFeatures) }
+        settleOwners(raw, lexicon)
+        settleRarity(exampleFeatures)
+    }
+
+    private static func isNewer(_ version: String, than other: String) -> Bool {
+        guard let version = SemanticVersion(version) else { return false }
+        return SemanticVersion(other).map { $0 < version } ?? true
+    }
+
+    private static let lexiconSlips = SlipIndex(
+        words: Lexicon.shared.words,
+        known: Set(Lexicon.shared.entries.flatMap(\.keys))
+    )
+
+    // MARK: Building
+
+    private mutating func add(
+        _ manifest: SkillManifest,
+        _ skill: Int,
+        _ lexicon: Lexicon,
+        _ raw: inout [[Share]],
+        _ exampleFeatures: inout [[(feature: Int, weight: Float)]]
+    ) {
+        var strengths: [UInt64: Float] = [:]
+        var groups: [Int: Float] = [:]
+        var newWords: [String] = []
+        var newKeys: [UInt64] = []
+        func read(_ text: String) -> Reading {
+            let reading = Reading(Units(text), lexicon: lexicon, forgiving: false)
+            for unit in reading.units.list where unit.kind == .word {
+                newKeys.append(unit.key)
+                let word = Units.string(reading.units.scalars[unit.start..<unit.end])
+                if word.utf8.count >= 5, !StopWords.containsEnglish(folded: word) { newWords.append(word) }
+            }
+            return reading
+        }
+        func learn(_ reading: Reading, _ strength: Float) {
+            for feature in Features(reading.units, isActive: reading.isActive).list where feature.isContent {
+                strengths[feature.key] = max(strengths[feature.key] ?? 0, strength)
+            }
+        }
+
+        let name = read(manifest.id.split(separator: "-").joined(separator: " ") + "\n" + manifest.displayName)
+        learn(name, 1)
+        for mention in name.mentions where speaks(mention, lexicon) {
+            groups[mention.group] = max(groups[mention.group] ?? 0, Float(min(1, mention.weight + 0.15)))
+        }
+
+        let description = read(manifest.description)
+        learn(description, 0.8)
+        var described: [Int: Float] = [:]
+        for mention in description.mentions where speaks(mention, lexicon) && mention.shape == nil {
+            let missing = 1 - (described[mention.group] ?? 0)
+            described[mention.group] = 1 - missing * (1 - 0.8 * Float(mention.weight))
+        }
+        for (group, strength) in described { groups[group] = max(groups[group] ?? 0, min(0.95, strength)) }
+
+        var counts: [UInt64: Float] = [:]
+        var groupCounts: [Int: Float] = [:]
+        for text in manifest.examples {
+            let reading = read(text)
+            let found = Features(reading.units, isActive: reading.isActive)
+            let number = Int32(examples.count)
+            examples.append(Example(skill: skill, text: text, norm: 0))
+            var weighted: [(feature: Int, weight: Float)] = []
+            weighted.reserveCapacity(found.list.count)
+            for feature in found.list {
+                if feature.isContent { counts[feature.key, default: 0] += 1 }
+                let index = index(of: feature.key)
+                inExamples[index].append(number)
+                weighted.append((index, feature.weight))
+            }
+            exampleFeatures.append(weighted)
+            var best: [Int: Float] = [:]
+            for mention in reading.mentions where speaks(mention, lexicon) {
+                best[mention.group] = max(best[mention.group] ?? 0, Float(mention.weight))
+            }
+            for (group, weight) in best { groupCounts[group, default: 0] += weight }
+        }
+        let total = Float(max(1, manifest.examples.count))
+        for (key, count) in counts {
+            strengths[key] = max(strengths[key] ?? 0, 0.8 * (count / total).squareRoot())
+        }
+        for (group, count) in groupCounts {
+            // A single example says little when there are few of them.
+            let share = min(0.8, 1.6 * count / max(total, 4))
+            groups[group] = 1 - (1 - (groups[group] ?? 0)) * (1 - share)
+        }
+
+        for (key, strength) in strengths { words[index(of: key)].append(Share(skill: skill, strength: strength)) }
+        for (group, strength) in groups { raw[group].append(Share(skill: skill, strength: strength)) }
+        slips.add(words: newWords, known: newKeys)
+    }
+
+    /// Whether a mention in a manifest may make its group the skill's. A deed must be named plainly: many a description
+    /// says "open" or "text".
+    private func speaks(_ mention: Reading.Mention, _ lexicon: Lexicon) -> Bool {
+        !mention.isDenied && (mention.weight >= 0.6 || lexicon.groups[mention.group].kind != .deed)
+    }
+
+    private mutating func index(of key: UInt64) -> Int {
+        if let known = features[key] { return Int(known) }
+        let new = words.count
+        features[key] = Int32(new)
+        words.append([])
+        inExamples.append([])
+        return new
+    }
+
+    /// A group belongs to the skills that speak of it most; one that mentions it in passing gets little.
+    private mutating func settleOwners(_ raw: [[Share]], _ lexicon: Lexicon) {
+        var strongest = Array(repeating: Float(0), count: manifests.count)
+        for group in lexicon.groups.indices where !lexicon.groups[group].isGrammar {
+            let most = raw[group].map(\.strength).max() ?? 0
+            guard most >= Self.ownership else { continue }
+            owners[group] = raw[group].compactMap { share in
+                let ratio = share.strength / most
+                let strength = min(1, share.strength + 0.15) * ratio * ratio
+                return strength >= 0.15 ? Share(skill: share.skill, strength: strength) : nil
+            }
+            for share in owners[group] where share.strength > strongest[share.skill] {
+                strongest[share.skill] = share.strength
+                roles[share.skill] = lexicon.groups[group].role
+            }
+        }
+    }
+
+    private mutating func settleRarity(_ exampleFeatures: [[(feature: Int, weight: Float)]]) {
+        let count = Float(manifests.count)
+        let most = logf((count + 1) / 1.5)
+        var inSkills = [Int](repeating: 0, count: words.count)
+        var last = [Int](repeating: -1, count: words.count)
+        for (feature, list) in inExamples.enumerated() {
+            for example in list where last[feature] != examples[Int(example)].skill {
+                last[feature] = examples[Int(example)].skill
+                inSkills[feature] += 1
+            }
+        }
+        rarity = words.indices.map { feature in
+            let frequency = Float(max(words[feature].count, inSkills[feature], 1))
+            return max(0.05, min(1, logf((count + 1) / (frequency + 0.5)) / most))
+        }
+        for (number, list) in exampleFeatures.enumerated() {
+            let sum = list.reduce(Float(0)) { sum, found in
+                let weight = found.weight * rarity[found.feature]
+                return sum + weight * weight
+            }
+            examples[number].norm = sum.squareRoot()
+        }
+    }
+
+    // MARK: Scoring
+
+    /// How a text's words compare with the manifests.
+    struct Comparison {
+        /// By skill: the share of the text's subject that the manifest speaks of, 0 to 1.
+        var lexical: [Double]
+        /// By skill: the cosine of the best example.
+        var similarity: [Double]
+        /// By skill: the best example.
+        var example: [Int32]
+        /// Features that spoke for a skill, with the units they came from.
+        var spoken: Set<UInt64>
+    }
+
+    func compare(_ found: Features) -> Comparison {
+        var matched = [Float](repeating: 0, count: manifests.count)
+        var dots = [Float](repeating: 0, count: examples.count)
+        var mass: Float = 0
+        var norm: Float = 0
+        var spoken: Set<UInt64> = []
+        for feature in found.list {
+            guard let number = features[feature.key].map(Int.init) else {
+                norm += feature.weight * feature.weight
+                if feature.isContent { mass += 0.5 }
+                continue
+            }
+            let rare = rarity[number]
+            let weight = feature.weight * rare
+            norm += weight * weight
+            for example in inExamples[number] { dots[Int(example)] += weight * weight }
+            guard feature.isContent else { continue }
+            mass += rare
+            for share in words[number] { matched[share.skill] += rare * share.strength }
+            if !words[number].isEmpty { spoken.insert(feature.key) }
+        }
+        var similarity = [Double](repeating: 0, count: manifests.count)
+        var best = [Int32](repeating: -1, count: manifests.count)
+        let length = norm.squareRoot()
+        for (number, dot) in dots.enumerated() where dot > 0 {
+            let example = examples[number]
+            let cosine = Double(dot / max(0.0001, length * example.norm))
+            if cosine > similarity[example.skill] {
+                similarity[example.skill] = min(1, cosine)
+                best[example.skill] = Int32(number)
+            }
+        }
+        let lexical = matched.map { matched -> Double in
+            guard matched > 0 else { return 0 }
+            return Double(0.5 * matched / max(mass, 1) + 0.5 * (1 - expf(-matched)))
+        }
+        return Comparison(lexical: lexical, similarity: similarity, example: best, spoken: spoken)
+    }
+
+    /// Whether a skill speaks of a feature.
+    func speaks(_ skill: Int, of key: UInt64) -> Bool {
+        guard let number = features[key] else { return false }
+        return words[Int(number)].contains { $0.skill == skill }
+    }
+}

@@ -1,0 +1,144 @@
+internal import Glibc
+internal import Wire
+
+/// How well each skill fits an instruction. Three kinds of evidence, each 0 to 1, joined as independent chances:
+/// cues of the lexicon that the manifest owns, words that the manifest shares, and likeness to the best example.
+struct SkillScorer {
+    /// The share of the evidence of words and of examples; cues count in full.
+    private static let lexicalShare = 0.55
+    private static let similarityShare = 0.9
+
+    let index: ManifestIndex
+    let lexicon: Lexicon
+
+    struct Result {
+        let reading: Reading
+        /// The cues, weighed.
+        let mentions: [Reading.Mention]
+        /// By skill, 0 to 1.
+        var totals: [Double]
+        /// By skill: cues alone.
+        let cues: [Double]
+        let comparison: ManifestIndex.Comparison
+        /// By skill: denied in so many words.
+        let isDenied: [Bool]
+        /// How strongly something is asked for that needs a skill nobody has: a deed.
+        let missingDeed: Double
+        /// The same for any topic: text work that no skill does.
+        let missingTopic: Double
+    }
+
+    func score(_ reading: Reading) -> Result {
+        let mentions = CueWeights.settled(reading, lexicon: lexicon)
+        let cues = cueScores(mentions)
+        let comparison = index.compare(Features(reading.units, isActive: reading.isActive))
+        let isDenied = denied(reading, mentions)
+        var totals = [Double](repeating: 0, count: index.manifests.count)
+        for skill in totals.indices {
+            let likeness = comparison.similarity[skill]
+            let missing =
+                (1 - cues[skill]) * (1 - Self.lexicalShare * comparison.lexical[skill])
+                * (1 - Self.similarityShare * likeness * likeness.squareRoot())
+            totals[skill] = (1 - missing) * (isDenied[skill] ? 0.15 : 1)
+        }
+        let unowned = mentions.filter { index.owners[$0.group].isEmpty }
+        return Result(
+            reading: reading,
+            mentions: mentions,
+            totals: totals,
+            cues: cues,
+            comparison: comparison,
+            isDenied: isDenied,
+            missingDeed: unowned.filter { lexicon.groups[$0.group].kind == .deed }.map(\.weight).max() ?? 0,
+            missingTopic: unowned.filter { lexicon.groups[$0.group].kind == .topic }.map(\.weight).max() ?? 0
+        )
+    }
+
+    /// By skill: the cues that it owns. Mentions of one group support each other a little, groups fully.
+    func cueScores(_ mentions: some Sequence<Reading.Mention>) -> [Double] {
+        var byGroup: [Int: Double] = [:]
+        for mention in mentions {
+            let known = byGroup[mention.group] ?? 0
+            let most = max(known, mention.weight)
+            byGroup[mention.group] = most + (1 - most) * 0.3 * min(known, mention.weight)
+        }
+        var missing = [Double](repeating: 1, count: index.manifests.count)
+        for (group, weight) in byGroup {
+            if lexicon.groups[group].kind == .plan, index.owners[group].isEmpty {
+                for step in lexicon.groups[group].steps {
+                    for share in index.owners[step] {
+                        missing[share.skill] *= 1 - 0.6 * weight * Double(share.strength)
+                    }
+                }
+            }
+            for share in index.owners[group] { missing[share.skill] *= 1 - weight * Double(share.strength) }
+        }
+        return missing.map { 1 - $0 }
+    }
+
+    /// Skills whose cues are denied and not also asked for.
+    private func denied(_ reading: Reading, _ mentions: [Reading.Mention]) -> [Bool] {
+        var isDenied = [Bool](repeating: false, count: index.manifests.count)
+        guard reading.mentions.contains(where: \.isDenied) else { return isDenied }
+        let asked = Set(mentions.filter { $0.weight >= 0.5 }.map(\.group))
+        for mention in reading.mentions
+        where mention.isDenied && !asked.contains(mention.group) && mention.weight >= 0.4 {
+            for share in index.owners[mention.group] where share.strength >= 0.5 { isDenied[share.skill] = true }
+        }
+        return isDenied
+    }
+
+    // MARK: Reasons
+
+    /// What made a skill's score, the largest share first.
+    func reasons(_ skill: Int, _ result: Result) -> [String] {
+        var found: [(share: Double, text: String)] = []
+        for mention in result.mentions {
+            let strength = index.owners[mention.group].first { $0.skill == skill }?.strength ?? 0
+            let share = mention.weight * Double(strength)
+            guard share >= 0.05 else { continue }
+            let reason = Self.reason(mention.shape, result.reading.units.text(mention.range))
+            if !found.contains(where: { $0.text == reason }) { found.append((share, reason)) }
+        }
+        let likeness = result.comparison.similarity[skill]
+        let example = result.comparison.example[skill]
+        if likeness >= 0.3, index.examples.indices.contains(Int(example)) {
+            let text = index.examples[Int(example)].text.prefix(60)
+            let percent = Int((likeness * 100).rounded())
+            found.append(
+                (Self.similarityShare * likeness * likeness.squareRoot(), "like its example \"\(text)\" (\(percent) %)")
+            )
+        }
+        let lexical = result.comparison.lexical[skill]
+        if lexical >= 0.15, let words = sharedWords(skill, result) {
+            found.append((Self.lexicalShare * lexical, "its manifest speaks of \(words)"))
+        }
+        if result.isDenied[skill] { found.append((2, "the text says not to")) }
+        return found.sorted { ($0.share, $1.text) > ($1.share, $0.text) }.prefix(4).map(\.text)
+    }
+
+    private static func reason(_ shape: Lexicon.Shape?, _ words: String) -> String {
+        switch shape {
+        case .arithmetic: "\"\(words)\" looks like arithmetic"
+        case .units: "\"\(words)\" looks like a conversion of units"
+        case .wordproblem: "numbers, and a question for a quantity"
+        case .language: "\"\(words)\" names a language to change to"
+        case .you: "asks the assistant about itself"
+        case nil: "says \"\(words)\""
+        }
+    }
+
+    private func sharedWords(_ skill: Int, _ result: Result) -> String? {
+        let units = result.reading.units
+        var words: [String] = []
+        for (position, unit) in units.list.enumerated() where result.reading.isActive[position] && words.count < 4 {
+            if unit.kind == .word, result.comparison.spoken.contains(unit.key), index.speaks(skill, of: unit.key) {
+                words.append("\"\(units.text(position..<position + 1))\"")
+            } else if unit.kind == .han, position + 1 < units.list.count, units.list[position + 1].kind == .han {
+                let key = Key.mix(unit.key, units.list[position + 1].key)
+                if index.speaks(skill, of: key) { words.append("\"\(units.text(position..<position + 2))\"") }
+            }
+        }
+        return words.isEmpty ? nil : words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,340 @@
+import Glibc
+import SessionStore
+import Telemetry
+import TestSupport
+import Testing
+import Wire
+
+@Suite struct SessionStoreTests {
+    let folder: TemporaryFolder
+    let store: SQLiteSessionStore
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try SQLiteSessionStore(folder: folder.file("state"))
+    }
+
+    @Test func eventsAreNumberedWithoutGapAndReadAsTheyWereMade() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        try await session.append(request, job(request, last: 2, count: 2), job(request, last: 3))
+        let events = try await session.events()
+        #expect(events.map(\.seq) == [1, 2, 3, 4])
+        #expect(
+            String(decoding: events[1].json, as: UTF8.self) == #"{"seq":2,"type":"job.delta","data":{"text":"1.1.0"}}"#
+        )
+        #expect(try await session.events(after: 3).map(\.seq) == [4])
+        #expect(try await session.events(after: 9).isEmpty)
+    }
+
+    @Test func aPageEndsBeforeItsLimitButHasOneEvent() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        try await session.append(request, job(request, last: 10, count: 10))
+        let size = try await session.events()[1].json.count
+        #expect(try await session.events(after: 1, maxBytes: 3 * size).map(\.seq) == [2, 3, 4])
+        #expect(try await session.events(after: 1, maxBytes: 1).map(\.seq) == [2])
+    }
+
+    @Test func nothingOfAnOlderAttemptIsStored() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        try await session.append(request, job(request, attempt: 1, last: 1))
+        #expect(try await session.append(request, job(request, attempt: 2, last: 1)).fenced.isEmpty)
+        let late = try await session.append(request, job(request, attempt: 1, last: 2))
+        #expect(late.fenced.map(\.attempt) == [1] && late.stored == 0)
+        // The generation counts before the attempt.
+        #expect(try await session.append(request, job(request, generation: 2, attempt: 1, last: 1)).stored == 1)
+        #expect(try await session.append(request, job(request, generation: 1, attempt: 9, last: 1)).stored == 0)
+        #expect(try await session.events().count == 4)
+    }
+
+    @Test func aNumberIsStoredOnceAndNothingAfterTheEnd() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        try await session.append(request, job(request, last: 2, count: 2))
+        #expect(try await session.append(request, job(request, last: 2)).stored == 0)
+        #expect(try await session.append(request, job(request, last: 3, outcome: "finished")).stored == 1)
+        #expect(try await session.append(request, job(request, last: 3, outcome: "finished")).stored == 0)
+        #expect(try await session.append(request, job(request, attempt: 2, last: 1)).stored == 0)
+        // What the router says has no number; it may come more than once before the end.
+        #expect(try await session.append(request, job(request, step: 2, last: 0)).stored == 1)
+        #expect(try await session.append(request, job(request, step: 2, last: 0)).stored == 1)
+    }
+
+    @Test func aRequestEndsOnce() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request("what?")
+        let first = try await session.append(request, .end(.finished, draft("request.finished"), answer: "that"))
+        #expect(first.stored == 1 && !first.wasOver)
+        let second = try await session.append(request, .end(.failed, draft("request.failed"), answer: ""))
+        #expect(second.stored == 0 && second.wasOver)
+        #expect(try await session.append(request, job(request, last: 1)).fenced.count == 1)
+        let record = try await store.request(request, in: session.id, owner: session.owner)
+        #expect(record.state == .finished && record.answer == "that" && record.terminalSequence == 2)
+        #expect(try await store.openRequests().isEmpty)
+    }
+
+    @Test(arguments: 1...4) func oneKeyIsOneRequest(_: Int) async throws {
+        let session = try await TestSession(store)
+        let outcomes = try await withThrowingTaskGroup(of: (Identifier, AcceptanceOutcome).self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let acceptance = session.acceptance(key: ("k", [1]))
+                    return (acceptance.request, try await session.accept(acceptance))
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let accepted = outcomes.filter { if case .accepted = $0.1 { true } else { false } }
+        #expect(accepted.count == 1)
+        let first = try #require(accepted.first?.0)
+        #expect(outcomes.filter { $0.1 == .replayed(first) }.count == 19)
+        #expect(try await session.events().count == 1)
+        #expect(try await session.accept(session.acceptance(key: ("k", [2]))) == .mismatch)
+        // Another user's key is another key.
+        let other = try await TestSession(store, owner: "another")
+        let outcome = try await other.accept(other.acceptance(key: ("k", [2])))
+        #expect(outcome != .mismatch)
+    }
+
+    @Test func aKeyIsForgottenAfterADay() async throws {
+        let session = try await TestSession(store)
+        let yesterday = Timestamp(milliseconds: Timestamp.now.milliseconds - 24 * 3600 * 1000 - 1)
+        _ = try await session.accept(session.acceptance(key: ("k", [1]), at: yesterday))
+        let outcome = try await session.accept(session.acceptance(key: ("k", [2])))
+        guard case .accepted = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+    }
+
+    @Test func limitsAndBusyAreDecidedWithTheAcceptance() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        #expect(try await session.accept(session.acceptance(whenBusy: .reject)) == .busy(1))
+        #expect(try await session.accept(session.acceptance(perSession: 1)) == .tooManyInSession(1))
+        #expect(try await session.accept(session.acceptance(perOwner: 1)) == .tooManyOfOwner(1))
+        try await session.append(request, .end(.cancelled, draft("request.cancelled"), answer: ""))
+        guard case .accepted = try await session.accept(session.acceptance(whenBusy: .reject)) else {
+            Issue.record("the session is free")
+            return
+        }
+    }
+
+    @Test func othersDoNotSeeASession() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        await #expect(throws: StoreError.notFound) { try await store.lastSequence(of: session.id, owner: "another") }
+        await #expect(throws: StoreError.notFound) {
+            try await store.events(of: session.id, owner: "another", after: 0, maxBytes: 100)
+        }
+        await #expect(throws: StoreError.notFound) {
+            try await store.request(request, in: session.id, owner: "another")
+        }
+        #expect(try await store.sessions(owner: "another", before: nil, limit: 10).isEmpty)
+    }
+
+    @Test func aJobThatMustNotRunTwiceIsGrantedOnce() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        func ask(_ generation: UInt32) async throws -> [Execution] {
+            let execution = Execution(job: request.job(step: 1), generation: generation, attempt: 0)
+            return try await session.append(request, .grant(execution, skill: "pay")).denied
+        }
+        #expect(try await ask(1).isEmpty)
+        #expect(try await ask(1).isEmpty)
+        #expect(try await ask(2).count == 1)
+    }
+
+    @Test func openRequestsComeBackWithAllThatIsNeeded() async throws {
+        let session = try await TestSession(store)
+        var acceptance = session.acceptance("do it", whenBusy: .enqueue)
+        acceptance.attachments = [StoredAttachment(name: "a.txt", mediaType: "text/plain", data: [1, 2, 3])]
+        acceptance.input = [7]
+        acceptance.endsOnDisconnect = true
+        _ = try await session.accept(acceptance)
+        let request = acceptance.request
+        try await session.append(
+            request,
+            .plan([8], draft("request.plan")),
+            .generation(3),
+            job(request, last: 4, outcome: "finished"),
+            job(request, step: 2, attempt: 2, last: 5)
+        )
+        let open = try #require(try await store.openRequests().first)
+        #expect(open.id == request && open.session == session.id && open.text == "do it" && open.generation == 3)
+        #expect(open.enqueued && open.endsOnDisconnect && !open.cancelRequested)
+        #expect(open.input == [7] && open.plan == [8] && open.attachments == acceptance.attachments)
+        #expect(open.jobs.map(\.outcome) == ["finished", nil])
+        #expect(open.jobs.map(\.lastSequence) == [4, 5])
+        let terminal = try #require(open.jobs.first?.terminal)
+        #expect(String(decoding: terminal, as: UTF8.self).contains("job.finished"))
+        #expect(try await store.openRequest(request).id == request)
+    }
+
+    @Test func theSkillLogGoesOnFromItsCursor() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        try await session.append(request, job(request, last: 1), job(request, step: 2, last: 1, outcome: "timeout"))
+        try await session.append(request, job(request, last: 2, outcome: "finished"))
+        let log = try await store.jobs(owner: session.owner, after: nil, limit: 10)
+        #expect(log.map(\.outcome) == ["timeout", "finished"])
+        #expect(log.map(\.worker) == ["w1", "w1"] && log.allSatisfy { $0.session == session.id && $0.skill == "echo" })
+        #expect(try await store.jobs(owner: session.owner, after: log[0].number, limit: 10) == [log[1]])
+        // A job that the end of its request cuts off is in the log too.
+        try await session.append(request, job(request, step: 3, last: 1))
+        try await session.append(request, .end(.cancelled, draft("request.cancelled"), answer: ""))
+        #expect(
+            try await store.jobs(owner: session.owner, after: log[1].number, limit: 10).map(\.outcome) == ["cancelled"]
+        )
+    }
+
+    @Test func aSessionIsSeenAsOfOneMoment() async throws {
+        let session = try await TestSession(store)
+        let done = try await session.request("first")
+        try await session.append(done, .end(.finished, draft("request.finished"), answer: "one"))
+        let open = try await session.request("second")
+        try await session.append(open, job(open, last: 2, count: 2))
+        let record = try await store.session(session.id, owner: session.owner, messages: 10)
+        #expect(record.lastSequence == 5)
+        #expect(record.requests.map(\.text) == ["first", "second"])
+        #expect(record.requests.map(\.answer) == ["one", nil])
+        #expect(record.openEvents.map(\.seq) == [4, 5])
+        #expect(
+            try await store.session(session.id, owner: session.owner, messages: 1).requests.map(\.text) == ["second"]
+        )
+        let list = try await store.sessions(owner: session.owner, before: nil, limit: 10)
+        #expect(list.map(\.title) == ["first"] && list.map(\.open) == [1] && list.map(\.lastSequence) == [5])
+    }
+
+    @Test func whatQueuesUpDuringACommitGoesIntoTheNext() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        let before = store.commitCount
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for step in 1...500 {
+                group.addTask { try await session.append(request, job(request, step: UInt16(step), last: 1)) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await session.events().map(\.seq) == Array(1...501))
+        #expect(store.commitCount - before < 250)
+        #expect(store.commitCount - before >= 3)
+    }
+
+    @Test func oneWriteThatFailsTakesNoOtherWithIt() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        let stranger = newIdentifier()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for step in 1...50 {
+                group.addTask { try await session.append(request, job(request, step: UInt16(step), last: 1)) }
+                group.addTask {
+                    await #expect(throws: StoreError.notFound) {
+                        try await session.append(stranger, job(stranger, step: UInt16(step), last: 1))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await session.events().count == 51)
+        #expect(store.isWritable)
+    }
+}
+
+@Suite struct StoreFileTests {
+    @Test func filesAreForTheUserOnly() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteSessionStore(folder: folder.file("a/b"))
+        _ = try await TestSession(store)
+        for (name, mode) in [("a/b", 0o700), ("a/b/sessions.db", 0o600), ("a/b/sessions.db-wal", 0o600)] {
+            var status = stat()
+            #expect(stat(folder.file(name), &status) == 0)
+            #expect(status.st_mode & 0o777 == mode_t(mode), "\(name)")
+        }
+        await store.close()
+    }
+
+    @Test func aSecondProcessIsKeptOut() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteSessionStore(folder: folder.path)
+        #expect(throws: StoreError.inUse(path: folder.path)) { _ = try SQLiteSessionStore(folder: folder.path) }
+        await store.close()
+    }
+
+    @Test func whatIsNoStoreIsRefused() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("sessions.db", String(repeating: "this is no database. ", count: 100))
+        #expect { _ = try SQLiteSessionStore(folder: folder.path) } throws: { error in
+            if case StoreError.corrupt = error { true } else { false }
+        }
+    }
+
+    @Test func aFolderThatCannotBeMadeIsNamed() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("file", "")
+        #expect { _ = try SQLiteSessionStore(folder: folder.file("file/state")) } throws: { error in
+            if case StoreError.cannotOpen(let path, _) = error { path.hasPrefix(folder.path) } else { false }
+        }
+    }
+
+    @Test func whatWasWrittenIsThereAfterClosing() async throws {
+        let folder = try TemporaryFolder()
+        let first = try SQLiteSessionStore(folder: folder.path)
+        let session = try await TestSession(first)
+        let request = try await session.request()
+        await first.close()
+        await #expect(throws: StoreError.closed) { try await session.append(request, job(request, last: 1)) }
+    }
+
+    /// A process is killed while it writes: what it was told is stored is there, in order, and nothing is half there.
+    @Test func killedInTheMiddleNothingAcknowledgedIsLost() async throws {
+        let folder = try TemporaryFolder()
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in
+            let store = try SQLiteSessionStore(folder: path + "/state")
+            let session = try await TestSession(store)
+            let request = try await session.request()
+            let told = Glibc.open(path + "/told", O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            await withTaskGroup(of: Void.self) { group in
+                for step in 1...8 {
+                    group.addTask {
+                        for number in 1...1000 {
+                            let events = job(request, step: UInt16(step), last: UInt64(number))
+                            guard (try? await session.append(request, events)) != nil else { return }
+                            let line = "\(session.id) \(step) \(number)\n"
+                            _ = write(told, line, line.utf8.count)
+                            if step == 3, number == 60 { kill(getpid(), SIGKILL) }
+                        }
+                    }
+                }
+            }
+        }
+        let told = try lines(folder.file("told"))
+        #expect(told.count >= 60)
+        let store = try SQLiteSessionStore(folder: folder.file("state"))
+        let id = try #require(told.first.flatMap { Identifier(String($0.split(separator: " ")[0])) })
+        let left = try #require(try await store.openRequests().first)
+        let page = try await store.events(of: id, owner: "someone", after: 0, maxBytes: 1 << 24)
+        #expect(page.events.map(\.seq) == Array(1...UInt64(page.events.count)))
+        var last: [UInt16: UInt64] = [:]
+        for line in told {
+            let fields = line.split(separator: " ")
+            last[UInt16(fields[1])!] = max(last[UInt16(fields[1])!] ?? 0, UInt64(fields[2])!)
+        }
+        for (step, number) in last {
+            let stored = left.jobs.first { $0.execution.job.step == step }?.lastSequence ?? 0
+            #expect(stored >= number, "step \(step)")
+        }
+        await store.close()
+    }
+}
+
+private func lines(_ path: String) throws -> [String] {
+    let file = try #require(fopen(path, "r"), "\(path)")
+    defer { fclose(file) }
+    var text: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { text += buffer[..<count] }
+    return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+}

@@ -1,0 +1,252 @@
+"""The router between a worker and a gateway made of docs/protocol.md."""
+import itertools
+
+import pytest
+
+from wire import (CANCEL, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FAILED, FENCED, FINISHED, GOODBYE, NACK, PLAN,
+                  REGISTER, RETRYING, STARTED, SUBMIT, TERMINAL, Message, decode_executions, encode_job, job_id, new_id,
+                  read_records, text_id)
+from conftest import eventually
+from peers import Connection, Gateway, Worker
+
+numbers = itertools.count(1)
+
+
+@pytest.fixture
+def skill():
+    """A skill id of this test's own: they share one router."""
+    return f"test-{next(numbers)}-{new_id().hex()[-8:-4]}"
+
+
+@pytest.fixture
+def gateway(bus):
+    with Gateway(bus.frontend) as gateway:
+        yield gateway
+
+
+def skills(gateway):
+    return {entry["id"]: entry for entry in gateway.ask({"ask": "skills"})["skills"]}
+
+
+def test_a_registered_skill_is_listed_with_its_worker(bus, gateway, skill):
+    with Worker(bus.backend, skill, concurrency=3, displayName="A test") as worker:
+        entry = skills(gateway)[skill]
+        assert entry["displayName"] == "A test"
+        assert [(item["id"], item["credit"], item["busy"]) for item in entry["workers"]] == [(worker.name, 3, 0)]
+
+
+def test_a_skill_goes_with_its_last_worker(bus, gateway, skill):
+    worker = Worker(bus.backend, skill)
+    assert skills(gateway)[skill]["workers"]
+    worker.send(Message(GOODBYE))
+    worker.close()
+    eventually(lambda: not skills(gateway).get(skill, {"workers": []})["workers"])
+
+
+def test_a_job_goes_there_and_back(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        request = gateway.submit("hello", skill, arguments={"loud": True})
+        job = worker.job()
+        assert job.job == job_id(request, 1) and (job.generation, job.attempt) == (1, 1)
+        assert job.skill == skill and job.input["text"] == "hello" and job.input["arguments"] == {"loud": True}
+        worker.start(job)
+        worker.finish(job, "HELLO")
+        found, terminal = gateway.end(job.job)
+        assert [kind for kind, _ in found] == [STARTED, DELTA, FINISHED]
+        assert found[-1][1]["output"]["text"] == "HELLO"
+        acknowledgement = worker.expect(EVENT_ACK)
+        assert decode_executions(acknowledgement.body) == [job.execution]
+        assert terminal.execution == job.execution
+
+
+def test_the_deadline_travels_with_the_job(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        gateway.submit("hello", skill, milliseconds=20_000)
+        job = worker.job()
+        assert 0 < job.value <= 20_000
+        worker.finish(job, "done", sequence=1)
+        gateway.end(job.job)
+
+
+def test_no_more_jobs_than_free_slots(bus, gateway, skill):
+    with Worker(bus.backend, skill, concurrency=2) as worker:
+        requests = [gateway.submit(str(number), skill) for number in range(5)]
+        first, second = worker.job(), worker.job()
+        worker.nothing(DISPATCH, within=1.5)
+        worker.finish(first, "done", sequence=1)
+        third = worker.job()
+        assert {job.input["text"] for job in (first, second, third)} == {"0", "1", "2"}
+        for job in (second, third):
+            worker.finish(job, "done", sequence=1)
+        for _ in range(2):
+            worker.finish(worker.job(), "done", sequence=1)
+        ended = set()
+        while len(ended) < len(requests):
+            message = gateway.expect(EVENT)
+            if message.flags & TERMINAL:
+                gateway.acknowledge(message)
+                ended.add(message.job)
+        assert ended == {job_id(request, 1) for request in requests}
+
+
+def test_jobs_are_shared_among_workers(bus, gateway, skill):
+    with Worker(bus.backend, skill) as one, Worker(bus.backend, skill) as other:
+        gateway.submit("a", skill)
+        gateway.submit("b", skill)
+        jobs = [one.job(), other.job()]
+        assert {job.input["text"] for job in jobs} == {"a", "b"}
+        for worker, job in zip((one, other), jobs):
+            worker.finish(job, "done", sequence=1)
+            gateway.end(job.job)
+
+
+def test_a_dead_workers_job_moves_at_once(bus, gateway, skill):
+    first = Worker(bus.backend, skill)
+    request = gateway.submit("hello", skill)
+    job = first.job()
+    first.start(job)
+    gateway.expect(EVENT, job=job.job)
+    with Worker(bus.backend, skill) as second:
+        first.close()
+        again = second.job(within=5)
+        assert again.job == job.job and (again.generation, again.attempt) > (job.generation, job.attempt)
+        message = gateway.expect(EVENT, job=job.job)
+        kind, payload = read_records(message.body)[0]
+        assert kind == RETRYING and message.sequence == 0 and payload["reason"]
+        second.start(again)
+        second.finish(again, "HELLO")
+        found, _ = gateway.end(job_id(request, 1))
+        assert found[-1][0] == FINISHED
+
+
+def test_a_silent_workers_job_moves_and_its_late_events_are_fenced(bus, gateway, skill):
+    with Worker(bus.backend, skill) as silent, Worker(bus.backend, skill, concurrency=1) as other:
+        gateway.submit("hello", skill)
+        eventually(lambda: not silent.inbox.empty() or not other.inbox.empty())
+        holder, spare = (silent, other) if not silent.inbox.empty() else (other, silent)
+        job = holder.job()
+        holder.start(job)
+        holder.is_silent = True
+        again = spare.job(within=10)
+        holder.say(job, 2, (DELTA, "too late"))
+        fenced = holder.expect(FENCED)
+        assert job.execution in decode_executions(fenced.body)
+        spare.start(again)
+        spare.finish(again, "in time")
+        found, _ = gateway.end(job.job)
+        assert not [payload for kind, payload in found if payload == "too late"]
+
+
+def test_a_job_that_ends_its_workers_is_dead_lettered(bus, gateway, skill):
+    with Worker(bus.backend, skill) as first:
+        request = gateway.submit("poison", skill)
+        first.start(first.job())
+    for _ in range(2):
+        with Worker(bus.backend, skill) as next:
+            next.start(next.job())
+    # Somebody is there to run it; it is not run a fourth time.
+    with Worker(bus.backend, skill) as spare:
+        found, _ = gateway.end(job_id(request, 1))
+        kind, error = found[-1]
+        assert kind == FAILED and error["code"] == "dead_lettered" and error["message"]
+        spare.nothing(DISPATCH, within=0.5)
+
+
+def test_a_cancel_reaches_the_worker(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        request = gateway.submit("hello", skill)
+        job = worker.job()
+        worker.start(job)
+        gateway.expect(EVENT, job=job.job)
+        gateway.send(Message(CANCEL, job=request, generation=1))
+        assert worker.expect(CANCEL).job == job.job
+        worker.say(job, 2, (FAILED, {"code": "cancelled", "message": "cancelled", "retryable": False}))
+        found, _ = gateway.end(job.job)
+        assert found[-1][1]["code"] == "cancelled"
+
+
+def test_a_registering_worker_keeps_its_running_job(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        gateway.submit("hello", skill)
+        job = worker.job()
+        worker.start(job)
+        gateway.expect(EVENT, job=job.job)
+        worker.send(worker.introduction())
+        worker.nothing(DISPATCH, FENCED, within=1)
+        worker.finish(job, "HELLO")
+        found, terminal = gateway.end(job.job)
+        assert found[-1][0] == FINISHED and terminal.execution == job.execution
+
+
+def test_an_unknown_skill_is_refused_by_name(gateway):
+    request = gateway.submit("hello", "no-such-skill")
+    refusal = gateway.expect(NACK, job=request)
+    assert refusal.json["code"] == "unknown_skill" and "no-such-skill" in refusal.json["message"]
+
+
+def test_a_request_without_a_skill_gets_a_plan(bus, gateway, start):
+    start("skillbus-worker-calculator", environment={"SKILLBUS_ROUTERS": bus.backend})
+    eventually(lambda: "calculator" in skills(gateway))
+    request = gateway.submit("what is 0.1 + 0.2")
+    plan = gateway.expect(PLAN, job=request).json
+    assert plan["mode"] == "single"
+    assert [(step["id"], step["skill"], step["after"]) for step in plan["steps"]] == [("s1", "calculator", [])]
+    found, _ = gateway.end(job_id(request, 1))
+    assert "0.3" in found[-1][1]["output"]["text"]
+
+
+@pytest.mark.parametrize("field, value", [
+    ("id", "Not An Id"), ("description", " "), ("version", "latest"), ("concurrency", 0), ("timeout", -1),
+])
+def test_a_manifest_that_is_not_valid_is_refused_by_field(bus, skill, field, value):
+    with Worker(bus.backend, skill, wait=False, **{field: value}) as worker:
+        error = worker.expect(ERROR).json
+        assert error["code"] == "bad_manifest" and field in error["message"] and not error.get("retryable")
+
+
+def test_another_manifest_under_the_same_version_is_refused(bus, gateway, skill):
+    with Worker(bus.backend, skill):
+        with Worker(bus.backend, skill, wait=False, description="Something else.") as other:
+            assert other.expect(ERROR).json["code"] == "manifest_conflict"
+        with Worker(bus.backend, skill, description="Something else.", version="1.1.0") as newer:
+            gateway.submit("hello", skill)
+            job = newer.job()
+            newer.finish(job, "done", sequence=1)
+            gateway.end(job.job)
+
+
+GARBAGE = [[b""], [b"x" * 47], [bytes(48)], [b"SKB1" + bytes(44)], [b"SKB1\x09" + bytes([SUBMIT]) + bytes(42)],
+           [b"SKB1\x01\xfe" + bytes(42)], [b"SKB1\x01" + bytes([REGISTER]) + bytes(42) + b"{"], [b"a", b"b", b"c"] * 20]
+
+
+@pytest.mark.parametrize("side", ["frontend", "backend"])
+def test_garbage_disturbs_nobody(bus, gateway, skill, side):
+    class Vandal(Connection):
+        def introduction(self):
+            return GARBAGE[0]
+
+    with Worker(bus.backend, skill) as worker, Vandal(getattr(bus, side)) as vandal:
+        for garbage in GARBAGE:
+            vandal.send(list(garbage))
+        vandal.send(Message(SUBMIT, job=new_id(), generation=1, body=encode_job(skill, text="from a stranger")))
+        request = gateway.submit("hello", skill)
+        job = worker.job()
+        while job.job != job_id(request, 1):
+            worker.finish(job, "?", sequence=1)
+            job = worker.job()
+        worker.finish(job, "HELLO", sequence=1)
+        found, _ = gateway.end(job.job)
+        assert found[-1][0] == FINISHED
+
+
+def test_a_large_body_and_an_attachment_pass_unchanged(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        text, attachment = "水" * 100_000, bytes(range(256)) * 4096
+        request = new_id()
+        gateway.send(Message(SUBMIT, job=request, generation=1, attachments=[attachment], body=encode_job(
+            skill, session=text_id(new_id()), text=text,
+            attachments=[{"name": "a.bin", "mediaType": "application/octet-stream", "bytes": len(attachment)}])))
+        job = worker.job()
+        assert job.input["text"] == text and job.attachments == [attachment]
+        worker.finish(job, "ok", sequence=1)
+        gateway.end(job.job)
