@@ -26,8 +26,14 @@ func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire", "Lifecycle"] + dependencies)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        path: "Tests/\(name)",
+        exclude: exclude,
+        swiftSettings: strict
+    )
 }
 
 func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -121,7 +127,7 @@ let package = Package(
             "GatewayTests",
             ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Lifecycle", "Telemetry", "TestSupport"]
         ),
-        tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
+        tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"], exclude: ["Golden"]),
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
@@ -129,6 +135,7 @@ let package = Package(
         ),
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
+        bench("Store", ["SessionStore", "Telemetry", "Lifecycle", "Wire"]),
         bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",

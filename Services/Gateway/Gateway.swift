@@ -23,6 +23,7 @@ enum Gateway {
                     HealthProbe.isReady(host: settings.host, port: settings.port) ? ExitCode.success : ExitCode.failure
                 )
             }
+            if options.flag("exit-with-parent") { exitWhenParentDies() }
         } catch {
             printError("skillbus-gateway: \(error)")
             leave(ExitCode.usage)

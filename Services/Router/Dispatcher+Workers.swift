@@ -53,7 +53,7 @@ extension Dispatcher {
 
     /// Keeps the leases of a worker that has them still, and gives the others to somebody else.
     private mutating func adopt(
-        _ leases: [Identifier: Job],
+        _ leases: Leases,
         _ held: [Registration.Held],
         _ worker: Worker,
         now: UInt64
@@ -64,7 +64,7 @@ extension Dispatcher {
             }
             if isHeld {
                 job.state = .leased(to: worker.peer, dispatch: 0, isAccepted: true)
-                worker.leases[job.id] = job
+                worker.leases.add(job)
             } else {
                 lost(job, reason: "the worker lost the job", now: now)
             }
@@ -131,11 +131,11 @@ extension Dispatcher {
     ) {
         worker.grant(free, seen: seen)
         let held = Set(running)
-        for job in Array(worker.leases.values) {
+        for job in worker.leases.values {
             guard case .leased(_, let dispatch, _) = job.state, dispatch <= seen, !held.contains(job.execution) else {
                 continue
             }
-            worker.leases[job.id] = nil
+            worker.leases.remove(job)
             lost(job, reason: "the worker no longer has the job", now: now)
         }
         fill(worker, now: now)
@@ -149,7 +149,7 @@ extension Dispatcher {
     /// The worker does not take the job: it costs no attempt.
     mutating func refused(_ execution: Execution, by worker: Worker, _ error: JobError, now: UInt64) {
         guard let job = worker.leases[execution.job], job.execution == execution else { return }
-        worker.leases[job.id] = nil
+        worker.leases.remove(job)
         job.state = .waiting
         switch error.code {
         case JobError.Code.draining, "busy":
@@ -168,7 +168,7 @@ extension Dispatcher {
     /// A draining worker hands an accepted job back: it costs no attempt either.
     mutating func released(_ execution: Execution, by worker: Worker, now: UInt64) {
         guard let job = worker.leases[execution.job], job.execution == execution else { return }
-        worker.leases[job.id] = nil
+        worker.leases.remove(job)
         guard registry.isIdempotent(job.skill) else { return lost(job, reason: "its worker stopped", now: now) }
         tryAgain(job, reason: "its worker is shutting down", after: 0, now: now)
     }
@@ -221,7 +221,7 @@ extension Dispatcher {
         switch job.state {
         case .waiting: registry.skills[job.skill]?.queue.remove(job)
         case .leased(let peer, _, _), .ended(let peer):
-            if let worker = registry.workers[peer] { worker.leases[job.id] = nil }
+            if let worker = registry.workers[peer] { worker.leases.remove(job) }
             var body: [UInt8] = []
             ExecutionList.append(job.execution, to: &body)
             actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
@@ -262,7 +262,7 @@ extension Dispatcher {
             fail(job, timeout("the request's time was over before a worker was free"), now: now)
         case .leased(let peer, _, _):
             guard let deadline = job.deadline, now >= deadline + Dispatcher.deadlineGrace else { return }
-            registry.workers[peer]?.leases[job.id] = nil
+            registry.workers[peer]?.leases.remove(job)
             fence(job)
             fail(job, timeout("the request's time is over and its worker does not stop"), now: now)
         case .ended:

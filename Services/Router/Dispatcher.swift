@@ -41,6 +41,7 @@ struct Dispatcher {
     var actions: [Action] = []
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
+    private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
     let startTime: UInt64
@@ -53,11 +54,8 @@ struct Dispatcher {
         self.liveness = liveness
     }
 
-    /// Takes the actions since the last call.
-    mutating func takeActions() -> [Action] {
-        defer { actions.removeAll(keepingCapacity: true) }
-        return actions
-    }
+    /// Exchanges the actions since the last call for an empty list, whose memory is used for the next ones.
+    mutating func takeActions(into empty: inout [Action]) { swap(&actions, &empty) }
 
     // MARK: Requests
 
@@ -83,7 +81,8 @@ struct Dispatcher {
                 )
             )
         }
-        if let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation {
+        let planned = requests.isEmpty ? nil : requests[id]
+        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
             guard known < header.generation else { return }
             supersede(id, now: now)
@@ -163,7 +162,7 @@ struct Dispatcher {
         worker.credit -= 1
         worker.dispatches += 1
         job.state = .leased(to: worker.peer, dispatch: worker.dispatches, isAccepted: false)
-        worker.leases[job.id] = job
+        worker.leases.add(job)
         let remaining = job.deadline.map { $0 > now ? $0 - now : 1 } ?? 0
         let header = Header(
             .dispatch,
@@ -185,9 +184,9 @@ struct Dispatcher {
     }
 
     mutating func fill(_ worker: Worker, now: UInt64) {
-        for skill in worker.skills {
+        for entry in worker.entries where entry.queue.count > 0 {
             guard worker.credit > 0 else { return }
-            if let entry = registry.skills[skill], entry.queue.count > 0 { fill(entry, now: now) }
+            fill(entry, now: now)
         }
     }
 
@@ -222,7 +221,7 @@ struct Dispatcher {
         terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
     ) -> EventDecision {
         let worker = registry.workers[peer]
-        worker?.leases[job.id] = nil
+        worker?.leases.remove(job)
         worker?.credit += 1
         defer { if let worker { fill(worker, now: now) } }
         let mayTryAgain =
@@ -291,24 +290,28 @@ struct Dispatcher {
         passOn(job, .failed, payload, now: now)
     }
 
-    /// The gateway has committed these ends.
-    mutating func acknowledged(_ executions: [Execution]) {
-        // Nearly always one worker; sorted into a list, as a dictionary would cost more than the rest.
-        var bodies: [(peer: Peer, body: [UInt8])] = []
-        for execution in executions {
-            guard let job = jobs[execution.job], job.execution == execution, case .ended(let peer) = job.state else {
-                continue
-            }
-            jobs[execution.job] = nil
-            guard let index = bodies.firstIndex(where: { $0.peer == peer }) else {
-                var body: [UInt8] = []
-                ExecutionList.append(execution, to: &body)
-                bodies.append((peer, body))
-                continue
-            }
-            ExecutionList.append(execution, to: &bodies[index].body)
+    /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.
+    mutating func acknowledged(_ execution: Execution) {
+        guard let index = jobs.index(forKey: execution.job) else { return }
+        let job = jobs.values[index]
+        guard job.execution == execution, case .ended(let peer) = job.state else { return }
+        jobs.remove(at: index)
+        // Nearly always few workers: a list, as a dictionary would cost more than the rest.
+        for index in acknowledgements.indices where acknowledgements[index].peer == peer {
+            return ExecutionList.append(execution, to: &acknowledgements[index].body)
         }
-        for (peer, body) in bodies { actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body))) }
+        var body: [UInt8] = []
+        body.reserveCapacity(32 * ExecutionList.entry)
+        ExecutionList.append(execution, to: &body)
+        acknowledgements.append((peer, body))
+    }
+
+    /// Tells each worker which of its ends have been committed.
+    mutating func passOnAcknowledgements() {
+        for (peer, body) in acknowledgements {
+            actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body)))
+        }
+        acknowledgements.removeAll(keepingCapacity: true)
     }
 
     // MARK: Refusals

@@ -50,6 +50,8 @@ final class Job {
     let submitted: UInt64
     let size: Int
     var state = State.waiting
+    /// Where it stands among the leases of its worker.
+    var leasePlace = 0
     /// Number of the last dispatch. Attempts count from 1.
     var attempt: UInt32 = 0
     /// Attempts that a worker had accepted when it was lost, or that failed in passing.

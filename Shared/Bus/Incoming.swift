@@ -104,7 +104,7 @@ public struct Incoming: ~Copyable {
     /// Keeps the message, to be sent once or several times.
     public consuming func keep() -> Parcel {
         let second: SharedFrame? = if let second { SharedFrame(second) } else { nil }
-        return Parcel(header: header, first: SharedFrame(first), second: second, attachments: attachments)
+        return Parcel(header: header, first: first, second: second, attachments: attachments)
     }
 }
 

@@ -42,7 +42,9 @@ struct DocumentFile {
 
     /// Every document under a folder, in the order of their paths. Hidden files and folders and symbolic links are left
     /// out.
-    static func all(in folder: String) throws(IndexError) -> (files: [DocumentFile], skipped: [DocumentIndex.Report.Skipped]) {
+    static func all(in folder: String) throws(IndexError) -> (
+        files: [DocumentFile], skipped: [DocumentIndex.Report.Skipped]
+    ) {
         var files: [DocumentFile] = []
         var skipped: [DocumentIndex.Report.Skipped] = []
         var folders = [folder]
@@ -96,7 +98,9 @@ struct DocumentFile {
         guard let bytes = FileBytes.read(descriptor, most: Self.largest) else {
             throw Unreadable(reason: String(cString: strerror(errno)))
         }
-        guard let text = FileBytes.decode(bytes) else { throw Unreadable(reason: "not text in UTF-8, UTF-16 or GB 18030") }
+        guard let text = FileBytes.decode(bytes) else {
+            throw Unreadable(reason: "not text in UTF-8, UTF-16 or GB 18030")
+        }
         return text
     }
 }
@@ -145,7 +149,9 @@ enum FileBytes {
                 var inputLeft = source.count
                 var output = target.baseAddress
                 var outputLeft = target.count
-                guard iconv(converter, &input, &inputLeft, &output, &outputLeft) != -1, inputLeft == 0 else { return nil }
+                guard iconv(converter, &input, &inputLeft, &output, &outputLeft) != -1, inputLeft == 0 else {
+                    return nil
+                }
                 return target.count - outputLeft
             }
         }

@@ -113,14 +113,19 @@ struct DocumentText: Equatable {
     // MARK: HTML
 
     private static let blocks: Set<String> = [
-        "p", "div", "br", "li", "tr", "td", "th", "table", "ul", "ol", "section", "article", "header", "footer", "h1", "h2", "h3",
-        "h4", "h5", "h6", "pre", "blockquote", "dt", "dd", "hr", "title", "figcaption", "main", "nav", "aside", "option",
+        "p", "div", "br", "li", "tr", "td", "th", "table", "ul", "ol", "section", "article", "header", "footer", "h1",
+        "h2", "h3",
+        "h4", "h5", "h6", "pre", "blockquote", "dt", "dd", "hr", "title", "figcaption", "main", "nav", "aside",
+        "option",
     ]
     private static let hidden: Set<String> = ["script", "style", "noscript", "template", "svg", "nav"]
     private static let entities: [String: Character] = [
-        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ", "mdash": "—", "ndash": "–", "hellip": "…",
-        "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "copy": "©", "reg": "®", "middot": "·", "times": "×", "deg": "°",
-        "euro": "€", "bull": "•", "laquo": "«", "raquo": "»", "eacute": "é", "egrave": "è", "agrave": "à", "auml": "ä", "ouml": "ö",
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " ", "mdash": "—", "ndash": "–",
+        "hellip": "…",
+        "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "copy": "©", "reg": "®", "middot": "·", "times": "×",
+        "deg": "°",
+        "euro": "€", "bull": "•", "laquo": "«", "raquo": "»", "eacute": "é", "egrave": "è", "agrave": "à", "auml": "ä",
+        "ouml": "ö",
         "uuml": "ü", "szlig": "ß", "ccedil": "ç",
     ]
 
@@ -131,7 +136,9 @@ struct DocumentText: Equatable {
         var body = ""
         var collected: String?
         func flush() {
-            if body.contains(where: { !$0.isWhitespace }) { result.sections.append(Section(heading: heading, text: body)) }
+            if body.contains(where: { !$0.isWhitespace }) {
+                result.sections.append(Section(heading: heading, text: body))
+            }
             body = ""
         }
         func put(_ text: some StringProtocol) {
@@ -168,7 +175,11 @@ struct DocumentText: Equatable {
                         result.title = words
                     } else {
                         flush()
-                        if result.title.isEmpty { result.title = words } else if words != result.title { heading = words }
+                        if result.title.isEmpty {
+                            result.title = words
+                        } else if words != result.title {
+                            heading = words
+                        }
                     }
                 }
             } else if blocks.contains(name) {

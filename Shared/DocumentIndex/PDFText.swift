@@ -45,7 +45,9 @@ enum PDFText {
         var process: Int32 = 0
         let failure = posix_spawnp(&process, "pdftotext", &actions, &attributes, words + [nil], clinux_environment())
         guard failure == 0 else {
-            let reason = failure == ENOENT ? "pdftotext is not installed (package poppler-utils)" : String(cString: strerror(failure))
+            let reason =
+                failure == ENOENT
+                ? "pdftotext is not installed (package poppler-utils)" : String(cString: strerror(failure))
             throw .init(reason: reason)
         }
         return process

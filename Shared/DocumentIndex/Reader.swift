@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Text
 
@@ -20,7 +21,9 @@ extension DocumentIndex {
             guard let identity = Self.identity(of: path) else { throw .notFound(path: path) }
             self.identity = identity
             database = try Database(path, readOnly: true)
-            try database.execute("PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456")
+            try database.execute(
+                "PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 268435456"
+            )
             try Schema.check(database, path: path)
         }
 
@@ -43,11 +46,16 @@ extension DocumentIndex {
         public var isCurrent: Bool { identity.isEmpty || Self.identity(of: path) == identity }
 
         /// Documents in the index.
-        public func documentCount() throws(IndexError) -> Int { try database.integer("SELECT count(*) FROM documents") ?? 0 }
+        public func documentCount() throws(IndexError) -> Int {
+            try database.integer("SELECT count(*) FROM documents") ?? 0
+        }
 
         /// The passages that fit a query best, best first. Not every word has to occur.
         /// - Parameters:
+        ///   - query: A question, or words; nothing in it is an operator.
+        ///   - limit: Passages to return.
         ///   - folder: Only documents below this folder.
+        /// - Returns: The passages; none if no word occurs.
         /// - Throws: `IndexError.emptyQuery` if the query has no words.
         public func search(_ query: String, limit: Int = 10, folder: String? = nil) throws(IndexError) -> [Passage] {
             let words = try chosenTerms(query)
@@ -97,7 +105,9 @@ extension DocumentIndex {
             let telling = all.filter { !StopWords.contains($0.form) && !Self.isStop($0, in: query) }
             let candidates = telling.isEmpty ? all : telling
             var frequencies: [String: Int] = [:]
-            for term in candidates where frequencies[term.form] == nil { frequencies[term.form] = try frequency(of: term.form) }
+            for term in candidates where frequencies[term.form] == nil {
+                frequencies[term.form] = try frequency(of: term.form)
+            }
             guard frequencies.count > Self.mostTerms else { return Array(candidates.prefix(64)) }
             let rarest = frequencies.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(Self.mostTerms)
             let kept = Set(rarest.map(\.key))

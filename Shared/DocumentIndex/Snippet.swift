@@ -30,7 +30,9 @@ enum Snippet {
         var index = offset
         while index > 0, offset - index < 90 {
             let previous = bytes[index - 1]
-            let isStop = [0x2E, 0x21, 0x3F, 0x0A].contains(previous) && (index >= bytes.count || bytes[index] <= 0x20 || previous == 0x0A)
+            let isStop =
+                [0x2E, 0x21, 0x3F, 0x0A].contains(previous)
+                && (index >= bytes.count || bytes[index] <= 0x20 || previous == 0x0A)
             // 。 is E3 80 82, ！ EF BC 81, ？ EF BC 9F.
             let isWideStop =
                 index >= 3

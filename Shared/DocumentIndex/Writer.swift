@@ -18,7 +18,9 @@ extension DocumentIndex {
         /// - Throws: `IndexError.busy` while another process writes it.
         public init(path: String) throws(IndexError) {
             self.path = path
-            if let slash = path.lastIndex(of: "/"), slash != path.startIndex { try Self.makeFolder(String(path[..<slash])) }
+            if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+                try Self.makeFolder(String(path[..<slash]))
+            }
             lock = try WriterLock(path: path)
             let isNew = access(path, F_OK) != 0
             if isNew {
@@ -58,8 +60,11 @@ extension DocumentIndex {
 
         /// Brings the index up to date with a folder: new and changed documents are read, those that are gone from it
         /// are removed, the rest is not touched. Documents of other folders stay.
-        /// - Parameter progress: Called after each file; returning false stops, and keeps what is done.
+        /// - Parameters:
+        ///   - folder: The folder; everything below it that can be read as a document is taken in.
+        ///   - progress: Called after each file; returning false stops, and keeps what is done.
         /// - Returns: What was done.
+        /// - Throws: `IndexError` when the folder cannot be read or the index cannot be written.
         public func index(
             folder: String,
             progress: (Progress) -> Bool = { _ in true }
@@ -153,7 +158,8 @@ extension DocumentIndex {
             if known == nil { report.added += 1 } else { report.updated += 1 }
         }
 
-        private func insert(_ document: DocumentText, path: String, size: Int, modified: Int) throws(IndexError) -> Int {
+        private func insert(_ document: DocumentText, path: String, size: Int, modified: Int) throws(IndexError) -> Int
+        {
             try database.run(
                 "INSERT INTO documents(path, title, size, modified) VALUES (?, ?, ?, ?)",
                 [.text(path), .text(document.title), .integer(size), .integer(modified)]

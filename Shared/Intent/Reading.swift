@@ -97,11 +97,8 @@ struct Reading {
         var isInitial = true
         while position < units.list.count {
             let unit = units.list[position]
-            var found: Int32?
-            for entry in lexicon.matches(units, at: position)
-            where isInitial || lexicon.entries[Int(entry)].memberships.contains(where: { !$0.initial }) {
-                found = entry
-                break
+            var found = lexicon.match(units, at: position) { entry in
+                isInitial || entry.memberships.contains { !$0.initial }
             }
             if found == nil, forgiving, unit.kind == .han { found = lexicon.nearMatch(units, at: position) }
             guard let found else {

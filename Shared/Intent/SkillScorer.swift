@@ -97,8 +97,8 @@ struct SkillScorer {
             let strength = index.owners[mention.group].first { $0.skill == skill }?.strength ?? 0
             let share = mention.weight * Double(strength)
             guard share >= 0.05 else { continue }
-            let words = result.reading.units.text(mention.range)
-            found.append((share, Self.reason(mention.shape, words)))
+            let reason = Self.reason(mention.shape, result.reading.units.text(mention.range))
+            if !found.contains(where: { $0.text == reason }) { found.append((share, reason)) }
         }
         let likeness = result.comparison.similarity[skill]
         let example = result.comparison.example[skill]
@@ -123,6 +123,7 @@ struct SkillScorer {
         case .units: "\"\(words)\" looks like a conversion of units"
         case .wordproblem: "numbers, and a question for a quantity"
         case .language: "\"\(words)\" names a language to change to"
+        case .you: "asks the assistant about itself"
         case nil: "says \"\(words)\""
         }
     }

@@ -88,7 +88,11 @@ struct Arithmetic {
     }
 
     func multiply(_ a: Number, _ b: Number) throws(ExpressionError) -> Number {
-        if let (a, b) = try exactPair(a, b, { ($0.numeratorBits + $1.numeratorBits, $0.denominatorBits + $1.denominatorBits) }) {
+        if let (a, b) = try exactPair(
+            a,
+            b,
+            { ($0.numeratorBits + $1.numeratorBits, $0.denominatorBits + $1.denominatorBits) }
+        ) {
             return .exact(a * b)
         }
         return try real(mpfr_mul, a, b)
@@ -96,7 +100,11 @@ struct Arithmetic {
 
     func divide(_ a: Number, _ b: Number) throws(ExpressionError) -> Number {
         guard b.sign != 0 else { throw failure(.divisionByZero) }
-        if let (a, b) = try exactPair(a, b, { ($0.numeratorBits + $1.denominatorBits, $0.denominatorBits + $1.numeratorBits) }) {
+        if let (a, b) = try exactPair(
+            a,
+            b,
+            { ($0.numeratorBits + $1.denominatorBits, $0.denominatorBits + $1.numeratorBits) }
+        ) {
             return .exact(a / b)
         }
         return try real(mpfr_div, a, b)
@@ -146,9 +154,6 @@ struct Arithmetic {
         case .degrees: return try divide(try multiply(value, .real(constant(.pi))), .exact(Rational(180)))
         case .factorial: return try factorial(value, double: false)
         case .doubleFactorial: return try factorial(value, double: true)
-        case .discount:
-            guard let exact = value.exact else { throw undefined(.wholeNotNegative) }
-            return .exact(exact.isLess(than: Rational(10)) ? exact / Rational(10) : exact / Rational(100))
         }
     }
 
@@ -210,7 +215,9 @@ struct Arithmetic {
             return try exactPower(root, exponent * Rational(degree))
         }
         let result = try real(mpfr_pow, .exact(base.magnitude), .exact(exponent))
-        guard base.sign < 0, let top = (exponent * Rational(degree)).integer, top.removing(2).count == 0 else { return result }
+        guard base.sign < 0, let top = (exponent * Rational(degree)).integer, top.removing(2).count == 0 else {
+            return result
+        }
         return try negated(result)
     }
 

@@ -18,10 +18,8 @@ struct Calculation {
         var source: String
     }
 
-    /// Works out a text.
-    /// - Parameters:
-    ///   - rounding: What was asked for beside the text; the text goes before.
-    ///   - previous: The answer before, for "and times two".
+    /// Works out a text. `rounding` is what was asked for beside the text, whose own words go before; `previous` is the
+    /// answer before, for "and times two".
     static func answer(
         _ text: String,
         rounding: Rounding? = nil,
@@ -60,14 +58,17 @@ struct Calculation {
         let program = try Program(items)
         var (number, notes) = try Rounder(program, conversion, end).text(rounding)
         let spelled = Program.spelled(items)
-        let source = tokens.map { $0.number?.plain ?? $0.text }.joined()
         var result = Calculation(number: number.decimal, unit: conversion?.to.symbol, rounding: rounding)
         if let conversion {
             result.understood = "\(spelled) \(conversion.from.symbol)"
-        } else if items.count > 1, !isSame(spelled, source) {
-            result.understood = spelled.utf8.count <= 200 ? spelled : nil
+        } else if items.count > 1, spelled.utf8.count <= 200,
+            !isSame(spelled, tokens.map { $0.number?.plain ?? $0.text }.joined())
+        {
+            result.understood = spelled
         }
-        if case .exact(let value) = number.value, !number.decimal.isExact, value.bits < 128 { result.fraction = value.plain }
+        if case .exact(let value) = number.value, !number.decimal.isExact, value.bits < 128 {
+            result.fraction = value.plain
+        }
         if result.fraction?.contains("/") == false { result.fraction = nil }
         notes = notes.filter { $0 != .radians || conversion == nil }
         result.notes = Note.order.filter(notes.contains)
@@ -150,7 +151,9 @@ struct Rounder {
             case .exact(let exact): return ((value, exact.text(rounding)), notes)
             case .real(let real):
                 // A difference of equal numbers: what is left shrinks as fast as bits are added.
-                if attempt >= 2, real.isZero || real.exponent < -bits / 2 { return ((value, DecimalText(text: "0", isExact: false)), notes) }
+                if attempt >= 2, real.isZero || real.exponent < -bits / 2 {
+                    return ((value, DecimalText(text: "0", isExact: false)), notes)
+                }
                 let text = real.text(rounding)
                 if let before, before == text { return ((value, text), notes) }
                 before = text
@@ -205,7 +208,12 @@ struct Equation {
         guard !slope.isZero else { throw ExpressionError(atZero.isZero ? .everyNumberSolves : .noSolution) }
         let value = -(atZero / slope)
         let number = value.text(rounding)
-        var result = Calculation(number: number, understood: Program.spelled(items), rounding: rounding, isSolution: true)
+        var result = Calculation(
+            number: number,
+            understood: Program.spelled(items),
+            rounding: rounding,
+            isSolution: true
+        )
         if !number.isExact, value.bits < 128 { result.fraction = value.plain }
         return result
     }

@@ -26,7 +26,8 @@ struct Calculator: Skill {
             算数：加减乘除、分数、百分比、乘方、开方、对数、三角函数、阶乘、平均数、一元一次方程，以及单位换算（英里、公里、磅、公斤、摄氏度、华氏度等）。
             """,
         examples: [
-            "what is 12 times 14", "3.5% of 8900", "convert 72 fahrenheit to celsius", "the square root of 2 to 30 places",
+            "what is 12 times 14", "3.5% of 8900", "convert 72 fahrenheit to celsius",
+            "the square root of 2 to 30 places",
             "(8 + 2) * 3 / 5", "how many seconds are in 3.5 hours", "average of 4, 8 and 15", "2 to the power of 100",
             "solve 5x - 3 = 22", "计算 128*46", "三加四乘以二等于多少", "2400的15%是多少", "把100英里换算成公里", "256的平方根", "2的10次方是多少",
             "解方程 2x+7=19",
@@ -69,7 +70,9 @@ struct Calculator: Skill {
     /// The number that the calculator answered last in the session.
     private static func previousAnswer(_ input: SkillInput) -> String? {
         if let text = input.previous.last(where: { $0.skill == manifest.id })?.output.text { return text }
-        guard let asked = input.history.lastIndex(where: { $0.skills?.contains(manifest.id) == true }) else { return nil }
+        guard let asked = input.history.lastIndex(where: { $0.skills?.contains(manifest.id) == true }) else {
+            return nil
+        }
         return input.history[(asked + 1)...].first { $0.role == "assistant" }?.text
     }
 
@@ -87,19 +90,34 @@ struct Calculator: Skill {
         }
         let isChinese = text.unicodeScalars.contains(where: Tokenizer.isHan)
         do {
-            return .success(try Calculation.answer(text, rounding: rounding, previous: previous, start: start).output(isChinese))
+            return .success(
+                try Calculation.answer(text, rounding: rounding, previous: previous, start: start).output(isChinese)
+            )
         } catch {
             if let material, error.isOfWording,
-                let calculation = try? Calculation.answer(material, rounding: rounding, previous: previous, start: start)
+                let calculation = try? Calculation.answer(
+                    material,
+                    rounding: rounding,
+                    previous: previous,
+                    start: start
+                )
             {
                 return .success(calculation.output(isChinese))
             }
-            return .failure(SkillError(error.code, error.message(chinese: isChinese), hint: error.hint(chinese: isChinese)))
+            return .failure(
+                SkillError(error.code, error.message(chinese: isChinese), hint: error.hint(chinese: isChinese))
+            )
         }
     }
 }
 
 extension Calculation {
+    /// Whether the last digits asked for are there: sin(30°) is 0.5, which nobody needs to be told is rounded.
+    private var isRoundedOff: Bool {
+        guard case .significant(let count, _) = rounding else { return true }
+        return number.text.filter(\.isNumber).drop { $0 == "0" }.count + 4 > count
+    }
+
     /// The answer for people and programs: the number comes first, then what there is to say about it.
     func output(_ isChinese: Bool) -> SkillOutput {
         let amount = unit.map { "\(number.text) \($0)" } ?? number.text
@@ -112,14 +130,19 @@ extension Calculation {
                 lines.append(number.text.utf8.count <= 80 ? "\(understood) \(sign) \(amount)" : understood)
             }
         }
-        if !number.isExact {
+        if !number.isExact, isRoundedOff {
             let digits = rounding.digits
             let fraction = fraction.map { isChinese ? "，精确值为 \($0)" : "; exactly \($0)" } ?? ""
             switch rounding {
             case .significant:
-                lines.append(isChinese ? "四舍五入到 \(digits) 位有效数字\(fraction)" : "Rounded to \(digits) significant digits\(fraction)")
+                lines.append(
+                    isChinese
+                        ? "四舍五入到 \(digits) 位有效数字\(fraction)" : "Rounded to \(digits) significant digits\(fraction)"
+                )
             case .places:
-                lines.append(isChinese ? "四舍五入到 \(digits) 位小数\(fraction)" : "Rounded to \(digits) decimal places\(fraction)")
+                lines.append(
+                    isChinese ? "四舍五入到 \(digits) 位小数\(fraction)" : "Rounded to \(digits) decimal places\(fraction)"
+                )
             }
         }
         lines += notes.map { $0.sentence(isChinese) }

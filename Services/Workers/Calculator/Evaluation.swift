@@ -54,7 +54,9 @@ struct Evaluation {
     ) throws(ExpressionError) -> (Number, Set<Note>) {
         var evaluation = Evaluation(bits: bits, end: end, variable: variable)
         for step in program.steps { try evaluation.take(step) }
-        guard let result = evaluation.stack.last, evaluation.stack.count == 1 else { throw ExpressionError(.noExpression) }
+        guard let result = evaluation.stack.last, evaluation.stack.count == 1 else {
+            throw ExpressionError(.noExpression)
+        }
         return (result.value, evaluation.notes)
     }
 
@@ -117,7 +119,9 @@ struct Evaluation {
             var arguments: [Number] = []
             for _ in 0..<count { arguments.append(try pop().value) }
             arguments.reverse()
-            if [.sin, .cos, .tan].contains(function), let angle = arguments.first?.exact, !angle.isZero { notes.insert(.radians) }
+            if [.sin, .cos, .tan].contains(function), let angle = arguments.first?.exact, !angle.isZero {
+                notes.insert(.radians)
+            }
             if function == .log, count == 1 { notes.insert(.decimalLogarithm) }
             push(try arithmetic.call(function, arguments))
         }

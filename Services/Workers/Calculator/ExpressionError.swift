@@ -81,7 +81,9 @@ extension ExpressionError {
     func hint(chinese: Bool) -> String? {
         switch reason {
         case .empty, .noExpression, .unknownWord, .unexpected:
-            chinese ? "请写成算式，例如 (3+5)*2、300的15%、10英里是多少公里。" : "Write it as a calculation, such as (3 + 5) * 2, 15% of 300 or 10 miles to km."
+            chinese
+                ? "请写成算式，例如 (3+5)*2、300的15%、10英里是多少公里。"
+                : "Write it as a calculation, such as (3 + 5) * 2, 15% of 300 or 10 miles to km."
         case .badNumber(_, .comma): chinese ? "小数点请用“.”。" : "Write a decimal with a point: 3.5."
         default: nil
         }

@@ -29,7 +29,7 @@ extension Arithmetic {
         case .binomial: return try binomial(first, second)
         case .permutations: return try permutations(first, second)
         case .exp: return first.exact?.isZero == true ? .exact(Rational(1)) : try real(mpfr_exp, first)
-        case .ln, .log10, .log2, .log, .logToBase: return try logarithm(function, arguments)
+        case .ln, .log10, .log2, .log: return try logarithm(function, arguments)
         case .sin, .cos, .tan, .asin, .acos, .atan, .atan2, .sinh, .cosh, .tanh, .asinh, .acosh, .atanh:
             return try trigonometric(function, first, second)
         case .gamma:
@@ -63,15 +63,16 @@ extension Arithmetic {
         case .log10: return try real(mpfr_log10, first)
         case .log where arguments.count == 1: return try real(mpfr_log10, first)
         default:
-            // log(x, base), and the base first where the words put it first.
-            let (value, base) = function == .log ? (first, last) : (last, first)
-            let divisor = try real(mpfr_log2, base)
+            // log(x, base)
+            let divisor = try real(mpfr_log2, last)
             guard divisor.sign != 0 else { throw failure(.divisionByZero) }
-            return try divide(try real(mpfr_log2, value), divisor)
+            return try divide(try real(mpfr_log2, first), divisor)
         }
     }
 
-    private func trigonometric(_ function: Function, _ first: Number, _ second: Number) throws(ExpressionError) -> Number {
+    private func trigonometric(_ function: Function, _ first: Number, _ second: Number) throws(ExpressionError)
+        -> Number
+    {
         if first.exact?.isZero == true {
             switch function {
             case .sin, .tan, .asin, .atan, .sinh, .tanh, .asinh, .atanh: return first

@@ -20,7 +20,9 @@ struct Item {
     }
 
     /// Another meaning in the same place.
-    func with(_ meaning: Meaning, _ text: String? = nil) -> Item { Item(.meaning(meaning), text ?? self.text, at: position) }
+    func with(_ meaning: Meaning, _ text: String? = nil) -> Item {
+        Item(.meaning(meaning), text ?? self.text, at: position)
+    }
 
     var meaning: Meaning? { if case .meaning(let meaning) = content { meaning } else { nil } }
     var number: Rational? { if case .number(let value) = content { value } else { nil } }
@@ -35,6 +37,7 @@ struct Item {
     var isEquals: Bool { if case .equals? = meaning { true } else { false } }
     var isVariable: Bool { if case .variable? = meaning { true } else { false } }
     var isPowerEnd: Bool { if case .powerEnd? = meaning { true } else { false } }
+    var isNegative: Bool { if case .negative? = meaning { true } else { false } }
     var isOf: Bool { if case .of? = meaning { true } else { false } }
 
     /// Whether an operand can begin here.
@@ -50,7 +53,8 @@ struct Item {
     var endsOperand: Bool {
         switch content {
         case .number: true
-        case .meaning(.constant), .meaning(.close), .meaning(.variable), .meaning(.postfix), .meaning(.functionAfter): true
+        case .meaning(.constant), .meaning(.close), .meaning(.variable), .meaning(.postfix), .meaning(.functionAfter):
+            true
         default: false
         }
     }
@@ -73,7 +77,9 @@ struct ItemReader {
                 let isSign = !token.isWord
                 if case .filler = meaning {
                 } else {
-                    let text = tokens[index..<(index + length)].map(\.original).joined(separator: token.isHan ? "" : " ")
+                    let text = tokens[index..<(index + length)].map(\.original).joined(
+                        separator: token.isHan ? "" : " "
+                    )
                     items.append(Item(.meaning(meaning), text, at: token.position, isSign: isSign))
                 }
                 index += length
@@ -112,12 +118,18 @@ struct ItemReader {
             default: false
             }
         }
-        while let first = items.first, separates(first) { items.removeFirst() }
+        while let first = items.first {
+            // 求 x：…
+            let names = first.isVariable && items.count > 2 && separates(items[1]) && !items[1].isEquals
+            guard separates(first) || names else { break }
+            items.removeFirst()
+        }
         while let last = items.last, separates(last) { items.removeLast() }
     }
 
     private mutating func rewrite() throws(ExpressionError) {
         resolveMultiplicationSign()
+        resolveModuloCall()
         resolvePercentAndFactorial()
         resolveVerbs()
         resolveListsBefore()
@@ -126,6 +138,7 @@ struct ItemReader {
         resolvePowers()
         resolveRemainder()
         resolveSmallWords()
+        resolveFunctionsAfter()
         insertMultiplications()
     }
 
@@ -142,23 +155,36 @@ struct ItemReader {
         }
     }
 
+    /// `mod(17, 5)`
+    private mutating func resolveModuloCall() {
+        for index in items.indices where items[index].binary == .modulo && !items[index].isSign {
+            let isCall =
+                index + 1 < items.count && items[index + 1].isOpen && (index == 0 || !items[index - 1].endsOperand)
+            if isCall { items[index] = items[index].with(.function(.modulo)) }
+        }
+    }
+
     /// `17 % 5` is a remainder, `15% of` a percentage; two exclamation marks are a double factorial.
     private mutating func resolvePercentAndFactorial() {
-        var index = 0
-        while index < items.count {
-            if items[index].postfix == .percent, items[index].isSign, index + 1 < items.count {
-                let next = items[index + 1]
-                if next.startsOperand, next.meaning.map({ if case .negative = $0 { false } else { true } }) ?? true {
-                    items[index] = items[index].with(.binary(.modulo))
-                }
-            } else if items[index].postfix == .factorial, index + 1 < items.count, items[index + 1].postfix == .factorial,
-                items[index + 1].position == items[index].position + 1
-            {
-                items[index] = items[index].with(.postfix(.doubleFactorial), "!!")
-                items.remove(at: index + 1)
+        var result: [Item] = []
+        var skipsNext = false
+        for (item, next) in zip(items, items.dropFirst().map(Optional.some) + [nil]) {
+            if skipsNext {
+                skipsNext = false
+                continue
             }
-            index += 1
+            if item.postfix == .percent, item.isSign, let next, next.startsOperand, !next.isNegative {
+                result.append(item.with(.binary(.modulo)))
+            } else if item.postfix == .factorial, let next, next.postfix == .factorial,
+                next.position == item.position + 1
+            {
+                result.append(item.with(.postfix(.doubleFactorial), "!!"))
+                skipsNext = true
+            } else {
+                result.append(item)
+            }
         }
+        items = result
     }
 
     /// "divide 10 by 2", "subtract 3 from 10".
@@ -180,9 +206,10 @@ struct ItemReader {
         var replaced = Array(items[..<place])
         let sign = items[separator].with(.binary(operation), operation.sign)
         if case .from? = items[separator].meaning, operation == .subtract {
-            let open = items[separator].with(.open, "(")
-            let close = items[separator].with(.close, ")")
-            replaced += items[(separator + 1)...] + [sign, open] + items[(place + 1)..<separator] + [close]
+            let taken = items[(place + 1)..<separator]
+            let isPlain = taken.count == 1
+            replaced += items[(separator + 1)...] + [sign] + (isPlain ? [] : [items[separator].with(.open, "(")])
+            replaced += taken + (isPlain ? [] : [items[separator].with(.close, ")")])
         } else {
             replaced += items[(place + 1)..<separator] + [sign] + items[(separator + 1)...]
         }
@@ -201,22 +228,27 @@ struct ItemReader {
         else { return }
         var end = items.count
         while end > place + 1, let meaning = items[end - 1].meaning, case .equals = meaning { end -= 1 }
-        items = Array(items[...place]) + [items[place].with(.open, "(")] + Self.arguments(items[(place + 1)..<end])
+        items =
+            Array(items[...place]) + [items[place].with(.open, "(")] + Self.arguments(items[(place + 1)..<end])
             + [items[end - 1].with(.close, ")")] + items[end...]
     }
 
     /// 4、8、15的平均数, 三和四的积: the list goes back to the start.
     private mutating func resolveListsAfter() {
-        guard let place = items.firstIndex(where: { item in
-            if case .combination? = item.meaning { return true }
-            return item.functionAfter?.takesList == true
-        }), place > 0 else { return }
+        guard
+            let place = items.firstIndex(where: { item in
+                if case .combination? = item.meaning { return true }
+                return item.functionAfter?.takesList == true
+            }), place > 0
+        else { return }
         let before = items[..<place]
         if case .combination(let operation)? = items[place].meaning {
-            items = before.map { $0.isAnd || $0.isComma ? $0.with(.binary(operation), operation.sign) : $0 }
+            items =
+                before.map { $0.isAnd || $0.isComma ? $0.with(.binary(operation), operation.sign) : $0 }
                 + items[(place + 1)...]
         } else if let function = items[place].functionAfter {
-            items = [items[place].with(.function(function), function.name), items[place].with(.open, "(")]
+            items =
+                [items[place].with(.function(function), function.name), items[place].with(.open, "(")]
                 + Self.arguments(before) + [items[place].with(.close, ")")] + items[(place + 1)...]
         }
     }
@@ -258,9 +290,10 @@ struct ItemReader {
             guard end > start else { return }
             var rest = Array(items[end...])
             if rest.first?.functionAfter == .log10 { rest.removeFirst() }
-            items = Array(items[..<place])
-                + [items[place].with(.function(.logToBase), "log"), items[place].with(.open, "("), items[base]]
-                + [items[base].with(.comma, ",")] + items[start..<end] + [items[end - 1].with(.close, ")")] + rest
+            items =
+                Array(items[..<place])
+                + [items[place].with(.function(.log), "log"), items[place].with(.open, "(")] + items[start..<end]
+                + [items[base].with(.comma, ","), items[base], items[end - 1].with(.close, ")")] + rest
         }
     }
 
@@ -290,16 +323,16 @@ struct ItemReader {
             guard case .possessive? = items[index].meaning else { continue }
             var end = index + 1
             while end < items.count, !items[end].isPowerEnd, end - index <= 3 { end += 1 }
-            if end < items.count, items[end].isPowerEnd, items[(index + 1)..<end].contains(where: { $0.number != nil }) {
+            if end < items.count, items[end].isPowerEnd, items[(index + 1)..<end].contains(where: { $0.number != nil })
+            {
                 items[index] = items[index].with(.binary(.power), "^")
             }
         }
         var index = 0
         while index < items.count {
             if items[index].isPowerEnd {
-                if index + 1 < items.count, items[index + 1].isOpen, index == 0 || !items[index - 1].endsOperand {
-                    items[index] = items[index].with(.function(.power))
-                } else {
+                guard index + 1 < items.count, items[index + 1].isOpen, index == 0 || !items[index - 1].endsOperand
+                else {
                     // 2三次方: a power with no sign between base and exponent.
                     if index >= 2, items[index - 1].number != nil, items[index - 2].endsOperand {
                         items.insert(items[index - 1].with(.binary(.power), "^"), at: index - 1)
@@ -308,6 +341,7 @@ struct ItemReader {
                     items.remove(at: index)
                     continue
                 }
+                items[index] = items[index].with(.function(.power))
             }
             index += 1
         }
@@ -343,17 +377,45 @@ struct ItemReader {
                 } else {
                     result.append(item)
                 }
-            case .postfix(.discount):
-                // 399打八五折: the two numbers are multiplied.
-                if result.count >= 2, result[result.count - 1].number != nil, result[result.count - 2].endsOperand {
-                    result.insert(item.with(.binary(.multiply), "×"), at: result.count - 1)
-                }
-                result.append(item)
+            case .discount:
+                // 399打八五折: the price times 0.85.
+                guard let last = result.popLast(), let tenths = last.number else { break }
+                if result.last?.endsOperand == true { result.append(item.with(.binary(.multiply), "×")) }
+                let share = tenths / Rational(tenths.isLess(than: Rational(10)) ? 10 : 100)
+                result.append(Item(.number(share), last.text, at: last.position))
             default: result.append(item)
             }
         }
         items = result
         trim()
+    }
+
+    /// 256开平方 becomes √256.
+    private mutating func resolveFunctionsAfter() {
+        while let place = items.firstIndex(where: { $0.functionAfter != nil }),
+            let function = items[place].functionAfter
+        {
+            var start = place
+            while start > 0, items[start - 1].postfix != nil { start -= 1 }
+            guard start > 0, items[start - 1].endsOperand else { return }
+            start -= 1
+            if items[start].isClose {
+                var depth = 0
+                while true {
+                    if items[start].isClose { depth += 1 }
+                    if items[start].isOpen { depth -= 1 }
+                    if depth == 0 || start == 0 { break }
+                    start -= 1
+                }
+                if start > 0, items[start - 1].function != nil { start -= 1 }
+            }
+            let operand = items[start..<place]
+            let isGroup = operand.first?.isOpen == true && operand.last?.isClose == true
+            let name = items[place].with(.function(function), function.name)
+            let open = isGroup ? [] : [items[place].with(.open, "(")]
+            let close = isGroup ? [] : [items[place].with(.close, ")")]
+            items.replaceSubrange(start...place, with: [name] + open + operand + close)
+        }
     }
 
     /// `2(3+4)`, `2pi`, `(1+2)(3+4)`.

@@ -12,7 +12,9 @@ enum NumberWords {
                 let first = tokens[index]
                 for (offset, value) in values.enumerated() {
                     var token = value
-                    token.original = tokens[index..<(index + count)].map(\.original).joined(separator: first.isHan ? "" : " ")
+                    token.original = tokens[index..<(index + count)].map(\.original).joined(
+                        separator: first.isHan ? "" : " "
+                    )
                     token.position = first.position
                     token.spaceBefore = offset == 0 && first.spaceBefore
                     result.append(token)
@@ -197,7 +199,9 @@ enum NumberWords {
                 value = value * Rational(scale)
                 count += 1
             }
-        } else if let part = parts[text(start + count)], text(start + count + 1) == "of" || text(start + count).hasSuffix("s") {
+        } else if let part = parts[text(start + count)],
+            text(start + count + 1) == "of" || text(start + count).hasSuffix("s")
+        {
             value = value / Rational(Int(part))
             count += 1
         } else if text(start + count) == "and", text(start + count + 1) == "a" || text(start + count + 1) == "one",
@@ -242,7 +246,8 @@ enum NumberWords {
                 section = 0
                 room = 1000
                 index += 1
-            } else if word == "and", index > start, room == 100 || room == 1000, small[text(1)] != nil || tens[text(1)] != nil,
+            } else if word == "and", index > start, room == 100 || room == 1000,
+                small[text(1)] != nil || tens[text(1)] != nil,
                 ["hundred", "thousand", "million"].contains(tokens[index - 1].text)
             {
                 index += 1

@@ -32,6 +32,7 @@ enum BinaryOperator: String {
         case .multiply: "×"
         case .divide: "÷"
         case .subtract: "−"
+        case .sumTo: "+ … +"
         default: rawValue
         }
     }
@@ -46,8 +47,6 @@ enum PostfixOperator: String {
     case degrees = "°"
     case squared = "^2"
     case cubed = "^3"
-    /// 打八五折: the number before it, taken as tenths.
-    case discount = "折"
 }
 
 /// A function of one or more numbers.
@@ -58,15 +57,13 @@ enum Function: Hashable {
     case min, max, sum, product, average, median, gcd, lcm
     case factorial, gamma, binomial, permutations, root, power, modulo, difference, quotient
     case double, triple, reciprocal, square, cube, half
-    /// Logarithm to the base that is the first argument.
-    case logToBase
 
     /// How many numbers it takes.
     var arity: ClosedRange<Int> {
         switch self {
         case .min, .max, .sum, .product, .average, .median, .gcd, .lcm: 1...Int.max
         case .log, .round: 1...2
-        case .atan2, .binomial, .permutations, .root, .power, .modulo, .logToBase, .difference, .quotient: 2...2
+        case .atan2, .binomial, .permutations, .root, .power, .modulo, .difference, .quotient: 2...2
         default: 1...1
         }
     }
@@ -80,7 +77,6 @@ enum Function: Hashable {
         case .log10: "log10"
         case .average: "average"
         case .truncate: "trunc"
-        case .logToBase: "log"
         default: "\(self)"
         }
     }

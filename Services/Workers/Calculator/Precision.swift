@@ -8,26 +8,31 @@ enum Precision {
     }
 
     private static let units: [(words: [String], unit: Unit)] = [
-        ("digits after the decimal point", Unit.places), ("digits after the point", .places), ("decimal places", .places),
+        ("digits after the decimal point", Unit.places), ("digits after the point", .places),
+        ("decimal places", .places),
         ("decimal place", .places), ("decimal digits", .places), ("decimal digit", .places), ("decimals", .places),
         ("decimal", .places), ("places of decimals", .places), ("places", .places), ("place", .places), ("dp", .places),
-        ("significant digits", .significant), ("significant digit", .significant), ("significant figures", .significant),
-        ("significant figure", .significant), ("sig figs", .significant), ("sig fig", .significant), ("sf", .significant),
+        ("significant digits", .significant), ("significant digit", .significant),
+        ("significant figures", .significant),
+        ("significant figure", .significant), ("sig figs", .significant), ("sig fig", .significant),
+        ("sf", .significant),
         ("digits of precision", .digits), ("digits", .digits), ("digit", .digits), ("位小数", .places),
         ("位有效数字", .significant), ("个有效数字", .significant), ("位有效数", .significant), ("位精度", .digits), ("位数字", .digits),
         ("位", .digits),
     ].map { (Vocabulary.pieces($0.0), $0.1) }
 
     private static let leads: [[String]] = [
-        "to", "with", "at", "rounded to", "round to", "rounded", "correct to", "accurate to", "up to", "using", "in", "give", "show",
-        "and", "exact to", "precise to", "a precision of", "precision of", "about", "show me", "give me", "保留到", "保留", "精确到", "精确至",
+        "to", "with", "at", "rounded to", "round to", "rounded", "correct to", "accurate to", "up to", "using", "in",
+        "give", "show",
+        "and", "exact to", "precise to", "a precision of", "precision of", "about", "show me", "give me", "保留到", "保留",
+        "精确到", "精确至",
         "小数点后面", "小数点后", "取", "四舍五入到", "四舍五入保留", "四舍五入", "并", "结果", "答案", "要", "到", "给出", "前", ",", "(", "算到", "精确",
     ].map { Vocabulary.pieces($0) }
 
     /// The rounding asked for in the words, if any; the words are removed from the tokens.
     static func take(from tokens: inout [Token]) throws(ExpressionError) -> Rounding? {
         if let rounding = takeWhole(&tokens) ?? takeStep(&tokens) { return rounding }
-        for index in tokens.indices.dropFirst() {
+        for index in tokens.indices.dropFirst() where tokens[index].isWord {
             guard let value = tokens[index - 1].number else { continue }
             for (words, unit) in units where matches(tokens, index, words) {
                 guard let count = value.int, count >= 0 else { continue }
@@ -51,6 +56,7 @@ enum Precision {
 
     /// "to the nearest whole number", 取整数
     private static func takeWhole(_ tokens: inout [Token]) -> Rounding? {
+        guard tokens.contains(where: \.isWord) else { return nil }
         let phrases = [
             "rounded to the nearest whole number", "to the nearest whole number", "rounded to the nearest integer",
             "to the nearest integer", "精确到整数", "保留整数", "精确到个位", "四舍五入到整数",
@@ -66,6 +72,7 @@ enum Precision {
 
     /// 精确到0.01
     private static func takeStep(_ tokens: inout [Token]) -> Rounding? {
+        guard tokens.contains(where: \.isWord) else { return nil }
         for words in ["精确到", "accurate to", "to the nearest"].map({ Vocabulary.pieces($0) }) {
             for start in tokens.indices where matches(tokens, start, words) {
                 let place = start + words.count

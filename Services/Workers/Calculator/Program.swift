@@ -176,7 +176,10 @@ struct Program {
     private func wrongCount(_ function: Function, _ found: Int, _ item: Item) -> ExpressionError {
         let arity = function.arity
         let expected = arity.count == 1 ? "\(arity.lowerBound)" : "\(arity.lowerBound)-\(arity.upperBound)"
-        return ExpressionError(.wrongCount(function: function.name, expected: expected, found: found), at: item.position)
+        return ExpressionError(
+            .wrongCount(function: function.name, expected: expected, found: found),
+            at: item.position
+        )
     }
 }
 
@@ -198,7 +201,7 @@ extension Program {
                     text += "^"
                     wantsOperand = true
                 } else {
-                    text += " \(operation == .sumTo ? "…" : operation.sign) "
+                    text += " \(operation.sign) "
                     wantsOperand = true
                 }
             case .meaning(.negative): text += "−"

@@ -34,7 +34,8 @@ final class Rational: @unchecked Sendable {
         make { result in a.read { function(result, $0) } }
     }
 
-    private static func make(_ a: Rational, _ b: Rational, _ function: (Pointer?, Source?, Source?) -> Void) -> Rational {
+    private static func make(_ a: Rational, _ b: Rational, _ function: (Pointer?, Source?, Source?) -> Void) -> Rational
+    {
         make { result in a.read { a in b.read { b in function(result, a, b) } } }
     }
 

@@ -54,7 +54,9 @@ final class Real {
         var buffer = [CChar](repeating: 0, count: max(count, 5) + 3)
         read { _ = mpfr_get_str(&buffer, &exponent, 10, max(count, 1), $0, MPFR_RNDN) }
         let text = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return (String(decoding: text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...], as: UTF8.self), exponent)
+        return (
+            String(decoding: text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...], as: UTF8.self), exponent
+        )
     }
 
     func applying(_ function: Unary) -> Real {

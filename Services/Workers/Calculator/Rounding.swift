@@ -61,7 +61,8 @@ extension Rational {
     private var decimalExponent: Int {
         var exponent = Int((log2 * 0.301_029_995_663_981_2).rounded(.down)) + 1
         let value = magnitude
-        let power = exponent >= 0 ? Rational(Integer.powerOfTen(exponent)) : Rational(Integer(1), over: .powerOfTen(-exponent))
+        let power =
+            exponent >= 0 ? Rational(Integer.powerOfTen(exponent)) : Rational(Integer(1), over: .powerOfTen(-exponent))
         if !value.isLess(than: power) { exponent += 1 }
         let below = exponent - 1
         let least = below >= 0 ? Rational(Integer.powerOfTen(below)) : Rational(Integer(1), over: .powerOfTen(-below))
@@ -129,7 +130,9 @@ extension Real {
         switch rounding {
         case .places(let places) where magnitude <= Bounds.precision:
             let (digits, exponent) = decimal(digits: max(places + magnitude, 1))
-            if places + exponent < 1 { return DecimalText(text: Rational.trimmed(rational.fixed(places)), isExact: false) }
+            if places + exponent < 1 {
+                return DecimalText(text: Rational.trimmed(rational.fixed(places)), isExact: false)
+            }
             let plain = Rational(digits: digits, exponent: exponent - digits.utf8.count).fixed(places)
             return DecimalText(text: Rational.trimmed(sign < 0 && plain != "0" ? "-" + plain : plain), isExact: false)
         default:

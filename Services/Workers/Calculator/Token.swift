@@ -80,7 +80,8 @@ struct Tokenizer {
         "⅘": (4, 5), "⅙": (1, 6), "⅚": (5, 6), "⅛": (1, 8), "⅜": (3, 8), "⅝": (5, 8), "⅞": (7, 8), "⅒": (1, 10),
     ]
     private static let ignored: Set<Unicode.Scalar> = [
-        "\"", "“", "”", "「", "」", "『", "』", "`", "\u{200B}", "\u{FEFF}", "\u{200E}", "\u{2060}", "\u{FE0F}", "$", "¥", "€",
+        "\"", "“", "”", "「", "」", "『", "』", "`", "\u{200B}", "\u{FEFF}", "\u{200E}", "\u{2060}", "\u{FE0F}", "$", "¥",
+        "€",
         "£", "￥", "~", "…",
     ]
 
@@ -92,7 +93,8 @@ struct Tokenizer {
     private func isDigit(_ offset: Int) -> Bool { scalar(offset).map { "0"..."9" ~= $0 } ?? false }
     private func isLetter(_ offset: Int) -> Bool { scalar(offset).map(Self.isLetter) ?? false }
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-        "a"..."z" ~= scalar || scalar == "µ" || (scalar.properties.isAlphabetic && !isHan(scalar) && scalar.value > 0x7F)
+        "a"..."z" ~= scalar || scalar == "µ"
+            || (scalar.properties.isAlphabetic && !isHan(scalar) && scalar.value > 0x7F)
     }
 
     private mutating func run() throws(ExpressionError) -> [Token] {
@@ -231,7 +233,8 @@ struct Tokenizer {
         let shift = exponent - fraction.utf8.count
         guard shift.magnitude <= UInt(Bounds.digits) else { throw bad(.exponent, from: start) }
         add(.number(Rational(digits: whole + fraction, exponent: shift)), from: start)
-        for ending in ["th", "st", "nd", "rd"] where folded[index...].starts(with: ending.unicodeScalars) && !isLetter(2) {
+        for ending in ["th", "st", "nd", "rd"]
+        where folded[index...].starts(with: ending.unicodeScalars) && !isLetter(2) {
             index += 2
         }
     }
@@ -280,8 +283,9 @@ struct Tokenizer {
         var end = index + 2
         var value = Rational(0)
         let base = Rational(isHexadecimal ? 16 : 2)
-        while end < folded.count, let digit = folded[end].properties.numericType == nil
-            ? Int(String(folded[end]), radix: 16) : Int(String(folded[end])), digit < (isHexadecimal ? 16 : 2)
+        while end < folded.count,
+            let digit = folded[end].properties.numericType == nil
+                ? Int(String(folded[end]), radix: 16) : Int(String(folded[end])), digit < (isHexadecimal ? 16 : 2)
         {
             value = value * base + Rational(digit)
             end += 1

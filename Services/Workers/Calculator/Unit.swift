@@ -70,7 +70,8 @@ enum Units {
         (mass, "0.000001", "mg", "毫克"), (mass, "1000", "t", "tonne|tonnes|metric ton|metric tons|ton|tons|吨"),
         (mass, "0.45359237", "lb", "lbs|pound|pounds|磅"), (mass, "0.028349523125", "oz", "ounce|ounces|盎司"),
         (mass, "6.35029318", "st", "stone|stones"), (mass, "0.5", "斤", "市斤"), (mass, "0.05", "两", "市两"),
-        (time, "1", "s", "sec|secs|second|seconds|秒|秒钟"), (time, "0.001", "ms", "毫秒"), (time, "0.000001", "µs", "us|微秒"),
+        (time, "1", "s", "sec|secs|second|seconds|秒|秒钟"), (time, "0.001", "ms", "毫秒"),
+        (time, "0.000001", "µs", "us|微秒"),
         (time, "60", "min", "mins|minute|minutes|分钟|分"), (time, "3600", "h", "hr|hrs|hour|hours|小时|钟头|时"),
         (time, "86400", "d", "day|days|天|日"), (time, "604800", "wk", "week|weeks|周|星期|礼拜"),
         (time, "31536000", "yr", "year|years|年"),
@@ -83,7 +84,8 @@ enum Units {
         (volume, "0.0002365882365", "cup", "cups"), (volume, "0.0000295735295625", "fl oz", "fluid ounce|fluid ounces"),
         (volume, "0.00001478676478125", "tbsp", "tablespoon|tablespoons"),
         (volume, "0.00000492892159375", "tsp", "teaspoon|teaspoons"),
-        (speed, "0.44704", "mph", ""), (speed, "1852/3600", "kn", "kt|knot|knots|节"), (speed, "1/3.6", "km/h", "kph|kmh"),
+        (speed, "0.44704", "mph", ""), (speed, "1852/3600", "kn", "kt|knot|knots|节"),
+        (speed, "1/3.6", "km/h", "kph|kmh"),
         (force, "1", "N", "newton|newtons|牛顿|牛"), (force, "4.4482216152605", "lbf", ""),
         (energy, "1", "J", "joule|joules|焦耳|焦"), (energy, "4.184", "cal", "calorie|calories|卡路里|卡"),
         (energy, "4184", "kcal", "千卡|大卡"), (energy, "3600", "Wh", "watt hour|watt hours|瓦时"),
@@ -101,13 +103,15 @@ enum Units {
     /// Units that take prefixes, with their full name.
     private static let prefixed: [(symbol: String, name: String)] = [
         ("m", "metre"), ("m", "meter"), ("g", "gram"), ("g", "gramme"), ("s", "second"), ("L", "litre"), ("L", "liter"),
-        ("N", "newton"), ("J", "joule"), ("W", "watt"), ("Pa", "pascal"), ("Hz", "hertz"), ("B", "byte"), ("bit", "bit"),
+        ("N", "newton"), ("J", "joule"), ("W", "watt"), ("Pa", "pascal"), ("Hz", "hertz"), ("B", "byte"),
+        ("bit", "bit"),
         ("Wh", "watt hour"), ("eV", "electronvolt"), ("b", "bit"), ("bps", "bit"),
     ]
 
     private static let prefixes: [(symbol: String, name: String, exponent: Int)] = [
         ("T", "tera", 12), ("G", "giga", 9), ("M", "mega", 6), ("k", "kilo", 3), ("h", "hecto", 2), ("d", "deci", -1),
-        ("c", "centi", -2), ("m", "milli", -3), ("µ", "micro", -6), ("u", "micro", -6), ("n", "nano", -9), ("p", "pico", -12),
+        ("c", "centi", -2), ("m", "milli", -3), ("µ", "micro", -6), ("u", "micro", -6), ("n", "nano", -9),
+        ("p", "pico", -12),
         ("P", "peta", 15), ("E", "exa", 18), ("K", "kilo", 3),
     ]
     private static let binaryPrefixes: [(symbol: String, name: String, exponent: Int)] = [
@@ -240,7 +244,9 @@ enum Units {
         while end < tokens.endIndex, tokens[end].isWord, end - index < 5 { end += 1 }
         while end > index {
             if var unit = named(tokens[index..<end]) {
-                if end + 1 < tokens.endIndex, tokens[end].isSign("^"), let power = tokens[end + 1].number?.int, 1...9 ~= power {
+                if end + 1 < tokens.endIndex, tokens[end].isSign("^"), let power = tokens[end + 1].number?.int,
+                    1...9 ~= power
+                {
                     exponent *= power
                     end += 2
                 }

@@ -36,6 +36,8 @@ enum Meaning {
     case baseStart
     case baseEnd
     case filler
+    /// 打八五折: the number before it is the price in tenths or hundredths.
+    case discount
 }
 
 /// Every word that is understood, English and Chinese. There is no other way to a function than this table.
@@ -55,7 +57,7 @@ enum Vocabulary {
         (.postfix(.degrees), "°|degrees|degree|deg|度"),
         (.postfix(.squared), "squared|的平方|平方"),
         (.postfix(.cubed), "cubed|的立方|立方"),
-        (.postfix(.discount), "折"),
+        (.discount, "折"),
         (.function(.sqrt), "sqrt|square root of|square root|√|根号下|根号"),
         (.function(.cbrt), "cbrt|cube root of|cube root|∛"),
         (.function(.exp), "exp"),
@@ -84,7 +86,10 @@ enum Vocabulary {
         (.function(.product), "product|product of"),
         (.function(.average), "average|average of|avg|mean|mean of|arithmetic mean of"),
         (.function(.median), "median|median of"),
-        (.function(.gcd), "gcd|hcf|greatest common divisor of|greatest common factor of|highest common factor of|gcd of"),
+        (
+            .function(.gcd),
+            "gcd|hcf|greatest common divisor of|greatest common factor of|highest common factor of|gcd of"
+        ),
         (.function(.lcm), "lcm|least common multiple of|lowest common multiple of|lcm of"),
         (.function(.factorial), "factorial|factorial of"),
         (.function(.gamma), "gamma"),
@@ -120,7 +125,8 @@ enum Vocabulary {
         (.constant(.pi), "pi|圆周率"), (.constant(.e), "e|自然常数"), (.constant(.tau), "tau"),
         (.constant(.goldenRatio), "phi|golden ratio|黄金分割比"),
         (.negative, "negative|负"),
-        (.verb(.add), "add"), (.verb(.subtract), "subtract"), (.verb(.multiply), "multiply"), (.verb(.divide), "divide"),
+        (.verb(.add), "add"), (.verb(.subtract), "subtract"), (.verb(.multiply), "multiply"),
+        (.verb(.divide), "divide"),
         (.by, "by|to"),
         (.from, "from|从"),
         (.open, "("), (.close, ")"),
@@ -138,7 +144,7 @@ enum Vocabulary {
         // Wording around a calculation, in pieces, so that every row of them is understood.
         (
             .filler,
-            "what|what's|whats|is|are|the|a|an|calculate|compute|evaluate|work out|figure out|find|find out|solve|"
+            "convert|change|transform|what|what's|whats|is|are|the|a|an|calculate|compute|evaluate|work out|figure out|find|find out|solve|"
                 + "tell me|tell|me|can|could|would|will|you|please|pls|hey|hi|hello|ok|so|value|value of|result|result of|answer|"
                 + "answer to|how much|how many|do|does|make|makes|equal|equals|equal to|give|give me|show|show me|"
                 + "i|want|need|to know|know|just|now|then|and then|for me|for|number|exactly|exact|quickly|help|help me|"
@@ -147,7 +153,7 @@ enum Vocabulary {
         (
             .filler,
             "请|请问|请你|请帮我|帮我|帮忙|帮|我|你|您|麻烦|能|能不能|可以|可否|算|算算|算一下|算一算|计算|计算一下|计算下|求|求出|"
-                + "求解|解|解方程|方程|一下|等于|等于多少|等于几|等与|等于什么|是多少|是几|是什么|为多少|得多少|得几|多少|几|结果|"
+                + "求解|解|解方程|换算|转换|换成|方程|一下|等于|等于多少|等于几|等与|等于什么|是多少|是几|是什么|为多少|得多少|得几|多少|几|结果|"
                 + "结果是|答案|答案是|的结果|的值|的答案|值|是|等|得|有|吗|呢|吧|啊|呀|了|那|那么|如果|然后|给我|告诉我|直接|直接给我|"
                 + "下|数|口算|再|把|将|倍|打|元|块|块钱|美元|一共|总共|共|加起来|个|这|几个|个数|以上|它|帮我算|的话|出|看看|想知道|知道|所得"
         ),
@@ -206,7 +212,8 @@ enum Vocabulary {
 
     /// Names whose parentheses hold several arguments.
     static let severalArguments: Set<String> = [
-        "min", "max", "sum", "product", "average", "avg", "mean", "median", "gcd", "hcf", "lcm", "atan2", "binomial", "choose",
+        "min", "max", "sum", "product", "average", "avg", "mean", "median", "gcd", "hcf", "lcm", "atan2", "binomial",
+        "choose",
         "ncr", "comb", "npr", "perm", "root", "pow", "power", "mod", "modulo", "log", "round", "minimum", "maximum",
     ]
 
@@ -216,8 +223,10 @@ enum Vocabulary {
     ]
 
     private static let listWords: [String] = [
-        "average of", "mean of", "sum of", "product of", "median of", "minimum of", "maximum of", "smallest of", "largest of",
-        "gcd of", "lcm of", "greatest common", "least common", "lowest common", "highest common", "平均", "中位数", "最大", "最小",
+        "average of", "mean of", "sum of", "product of", "median of", "minimum of", "maximum of", "smallest of",
+        "largest of",
+        "gcd of", "lcm of", "greatest common", "least common", "lowest common", "highest common", "平均", "中位数", "最大",
+        "最小",
         "总和", "之和", "add up",
     ]
 
@@ -236,7 +245,8 @@ enum Vocabulary {
     }
 
     private static let correctable = [
-        "calculate", "compute", "plus", "minus", "times", "multiplied", "divided", "square", "percent", "equals", "what",
+        "calculate", "compute", "plus", "minus", "times", "multiplied", "divided", "square", "percent", "equals",
+        "what",
         "please", "average", "factorial", "convert", "squared", "evaluate",
     ]
 

@@ -15,7 +15,7 @@ struct SentenceScorer {
         let sentenceCount = Double(max(1, document.sentences.count))
         var containing = [Int](repeating: 0, count: document.vocabulary.frequencies.count)
         for sentence in document.sentences {
-            for term in Set(sentence.reading.terms) { containing[Int(term)] += 1 }
+            for term in sentence.reading.distinct { containing[Int(term)] += 1 }
         }
         termWeights = containing.map { log(1 + sentenceCount / Double(max(1, $0))) }
     }
@@ -50,7 +50,7 @@ struct SentenceScorer {
         let words = Double(reading.words)
         var features = SentenceFeatures()
         var sum = 0.0
-        for term in Set(reading.terms) {
+        for term in reading.distinct {
             let frequency = Double(document.vocabulary.frequencies[Int(term)])
             sum += frequency > 1 ? log(1 + frequency) : 0.3
         }
@@ -59,13 +59,14 @@ struct SentenceScorer {
         features.close = 1 / (1 + Double(count - 1 - sentence.index))
         features.opening = sentence.opensBlock ? 1 : 0
         if !document.headingTerms.isEmpty {
-            let shared = Set(reading.terms).intersection(document.headingTerms).count
-            features.heading = Double(shared) / Double(max(4, Set(reading.terms).count))
+            let shared = reading.distinct.count { document.headingTerms.contains($0) }
+            features.heading = Double(shared) / Double(max(4, reading.distinct.count))
         }
         features.figures = min(1, Double(reading.figures) / 2)
         features.names = min(1, Double(reading.names) / 4)
         let wanted = isChinese ? 12.0 : 14.0
         features.length = min(1, words / wanted)
+        features.fullness = min(1, words / (3 * wanted))
         let phrases = Phrases(sentence.text, language: document.language)
         features.cue = phrases.announces ? 1 : 0
         features.dangling = phrases.dangles ? 1 : 0

@@ -106,9 +106,10 @@ struct SourceDocument {
                 let last = text.unicodeScalars.last?.value,
                 !Punctuation.isTerminator(last), !Punctuation.isClosing(last), last != 0x3A, last != 0xFF1A
             else { continue }
-            let isShort =
-                text.utf8.count { $0 == 0x20 } < 12 && !text.contains("，") && !text.contains("：")
-                && !text.contains(": ")
+            let spaces = text.utf8.count { $0 == 0x20 }
+            // Above everything else a line with a colon is a title too; further down it says something of something.
+            let hasClauses = text.contains("，") || index > 0 && (text.contains("：") || text.contains(": "))
+            let isShort = spaces < 14 && !hasClauses
             if isShort { blocks[index].kind = .heading }
         }
     }

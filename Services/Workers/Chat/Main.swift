@@ -1,0 +1,8 @@
+internal import SkillKit
+
+@main
+struct ChatMain {
+    static func main() async {
+        await SkillWorker.run(Chat())
+    }
+}

@@ -1,0 +1,8 @@
+internal import SkillKit
+
+@main
+struct KnowledgeMain {
+    static func main() async {
+        await SkillWorker.run(Knowledge())
+    }
+}
