@@ -82,7 +82,10 @@ struct Bench {
     mutating func taken() -> (dispatches: [(Execution, Peer)], said: [String]) {
         var dispatches: [(Execution, Peer)] = []
         var said: [String] = []
-        for action in dispatcher.takeActions() {
+        var actions: [Dispatcher.Action] = []
+        dispatcher.passOnAcknowledgements()
+        dispatcher.takeActions(into: &actions)
+        for action in actions {
             switch action {
             case .dispatch(let job, let worker, _): dispatches.append((job.execution, worker.peer))
             case .toWorker(_, let message): said.append("worker \(message.header.type)")
@@ -243,7 +246,7 @@ struct DispatcherTests {
         let flags: Header.Flags = [.terminal, .resent]
         #expect(bench.event(execution, from: peer, terminal: .terminal, kind: .finished) == "forward")
         #expect(bench.event(execution, from: peer, terminal: flags, kind: .finished) == "forward")
-        bench.dispatcher.acknowledged([execution])
+        bench.dispatcher.acknowledged(execution)
         #expect(bench.taken().said == ["worker eventAck"])
         #expect(bench.event(execution, from: peer, terminal: flags, kind: .finished) == "fence")
         #expect(bench.dispatcher.registry.workers[peer]?.credit == 1)
