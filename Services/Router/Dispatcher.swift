@@ -26,6 +26,8 @@ struct Dispatcher {
 
     /// Attempts that may be lost or fail in passing before a job is given up.
     static let maximumAttempts = 3
+    /// Losses that cost no attempt because nothing had been heard of the job yet: after so many they cost one each.
+    static let unseenLosses = 5
     /// How long a known skill may be without a worker: a restart takes less.
     static let orphanLimit: UInt64 = 10_000
     /// How long a worker may run past a deadline that it knows before the job is ended without it.

@@ -56,6 +56,8 @@ final class Job {
     var attempt: UInt32 = 0
     /// Attempts that a worker had accepted when it was lost, or that failed in passing.
     var spentAttempts = 0
+    /// Losses of a worker that had said nothing of the job yet.
+    var unseenLosses = 0
     var isCancelled = false
     /// Of a skill that is not idempotent: whether the gateway has said that the job may run.
     var mayStart = false
