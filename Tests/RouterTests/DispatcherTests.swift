@@ -83,7 +83,6 @@ struct Bench {
         var dispatches: [(Execution, Peer)] = []
         var said: [String] = []
         var actions: [Dispatcher.Action] = []
-        dispatcher.passOnAcknowledgements()
         dispatcher.takeActions(into: &actions)
         for action in actions {
             switch action {
@@ -188,6 +187,32 @@ struct DispatcherTests {
         #expect(bench.dispatcher.jobs.count == 1)
     }
 
+    @Test func aJobThatEndsWorkersBeforeTheySpeakIsDeadLetteredToo() throws {
+        var bench = Bench()
+        var ends: [String] = []
+        for turn in 0..<Dispatcher.unseenLosses + Dispatcher.maximumAttempts {
+            let peer = try bench.worker(credit: 1)
+            if turn == 0 { try bench.submit() }
+            bench.dispatcher.workerLost(peer, reason: "died", now: bench.now)
+            ends += bench.taken().said
+        }
+        #expect(ends.last == "gateway event failed dead_lettered")
+        #expect(bench.dispatcher.jobs.isEmpty)
+    }
+
+    @Test func whatIsNotIdempotentIsNotSentAgainWhenItsWorkerDiesBeforeItSpeaks() throws {
+        var bench = Bench()
+        _ = try bench.worker(credit: 1, idempotent: false)
+        _ = try bench.worker(credit: 1, idempotent: false)
+        let request = try bench.submit()
+        bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now)
+        let owner = try #require(bench.taken().dispatches.first?.1)
+        bench.dispatcher.workerLost(owner, reason: "died", now: bench.now)
+        let (dispatches, said) = bench.taken()
+        #expect(dispatches.isEmpty)
+        #expect(said == ["gateway event failed outcome_unknown"])
+    }
+
     @Test func aJobThatKeepsEndingWorkersIsDeadLettered() throws {
         var bench = Bench()
         try bench.submit("echo", request: .timeOrdered(milliseconds: 5), generation: 1)
@@ -247,6 +272,7 @@ struct DispatcherTests {
         #expect(bench.event(execution, from: peer, terminal: .terminal, kind: .finished) == "forward")
         #expect(bench.event(execution, from: peer, terminal: flags, kind: .finished) == "forward")
         bench.dispatcher.acknowledged(execution)
+        bench.dispatcher.passOnAcknowledgements()
         #expect(bench.taken().said == ["worker eventAck"])
         #expect(bench.event(execution, from: peer, terminal: flags, kind: .finished) == "fence")
         #expect(bench.dispatcher.registry.workers[peer]?.credit == 1)
