@@ -46,6 +46,7 @@ public final class BusClient: Sendable {
 
     /// Makes a client that is not connected yet.
     /// - Parameter byteLimit: Bytes that may wait to be sent.
+    /// - Throws: `BusError` when the process has no descriptor left.
     public init(byteLimit: Int = 64 * 1024 * 1024) throws(BusError) {
         wakeUp = try WakeUp()
         self.byteLimit = byteLimit

@@ -56,7 +56,10 @@ public struct Incoming: ~Copyable {
 
     /// Size of the body.
     public var bodyCount: Int {
-        mutating get { second != nil ? second!.count : first.count - Header.size }  // swift-format-ignore
+        mutating get {
+            // swift-format-ignore: NeverForceUnwrap
+            second != nil ? second!.count : first.count - Header.size
+        }
     }
 
     /// The body.

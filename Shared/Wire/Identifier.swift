@@ -18,8 +18,7 @@ public struct Identifier: Hashable, Sendable {
         self.low = low
     }
 
-    /// A new identifier with the step number zero.
-    /// - Parameter milliseconds: Unix time; identifiers made later compare greater.
+    /// A new identifier with the step number zero. Of two, the one made at the later Unix time compares greater.
     public static func timeOrdered(milliseconds: UInt64) -> Identifier {
         var generator = SystemRandomNumberGenerator()
         return timeOrdered(milliseconds: milliseconds, using: &generator)
