@@ -197,7 +197,6 @@ struct DispatcherTests {
             ends += bench.taken().said
         }
         #expect(ends.last == "gateway event failed dead_lettered")
-        #expect(bench.dispatcher.jobs.isEmpty)
     }
 
     @Test func whatIsNotIdempotentIsNotSentAgainWhenItsWorkerDiesBeforeItSpeaks() throws {
@@ -227,7 +226,6 @@ struct DispatcherTests {
             ends += bench.taken().said
         }
         #expect(ends == ["gateway event retrying", "gateway event retrying", "gateway event failed dead_lettered"])
-        #expect(bench.dispatcher.jobs.isEmpty)
     }
 
     @Test func whatIsNotIdempotentAsksFirstAndNeverRunsTwice() throws {
@@ -312,7 +310,6 @@ struct DispatcherTests {
         _ = bench.event(execution, from: peer)
         bench.dispatcher.workerLost(peer, reason: "died", now: bench.now)
         #expect(bench.taken().said == ["gateway event failed cancelled"])
-        #expect(bench.dispatcher.jobs.isEmpty)
     }
 
     @Test func aFullQueueRefusesAtOnce() throws {
@@ -401,5 +398,34 @@ struct DispatcherTests {
         bench.now += 600
         bench.dispatcher.tick(now: bench.now)
         #expect(bench.taken().said == ["gateway event failed timeout"])
+    }
+
+    @Test func anEndOfTheRoutersOwnComesAgainUntilItIsAcknowledged() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 0)
+        let request = try bench.submit(deadline: 100)
+        bench.now += 200
+        bench.dispatcher.registry.workers[peer]?.lastHeard = bench.now
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said == ["gateway event failed timeout"])
+        // The gateway was away when it was sent, and submits the request again after its return.
+        try bench.submit("echo", request: request, generation: 1)
+        #expect(bench.taken().said == ["gateway event failed timeout"])
+        bench.dispatcher.acknowledged(Execution(job: request.job(step: 1), generation: 1, attempt: 1))
+        #expect(bench.dispatcher.jobs.isEmpty)
+    }
+
+    @Test func aRequestThatReturnsToANewRouterIsPlannedOnlyWhenTheWorkersMayBeBack() throws {
+        var bench = Bench()
+        bench.now = 500
+        _ = try bench.worker("chat")
+        let request = Identifier.timeOrdered(milliseconds: 1)
+        try bench.submit("", request: request, generation: 2)
+        #expect(bench.taken().said.isEmpty)
+        try bench.submit("", request: .timeOrdered(milliseconds: 2), generation: 1)
+        #expect(bench.taken().said == ["plan"])
+        bench.now = Dispatcher.startGrace + 1
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said == ["plan"])
     }
 }
