@@ -1,3 +1,11 @@
+// swift-format-ignore-file: data, in lines as long as they are
+//
+// The lexicon is a text in a source file, not a resource: it is part of every program that routes, needs no file beside
+// the program, and an embedded resource of this size (an array literal) takes the compiler most of a minute.
+
+/// The cues of ``Lexicon``, in the form that its parser reads.
+enum LexiconText {
+    static let all = #"""
 # Cues of English and Chinese: words that tell what somebody wants. Language knowledge only; skills are never named:
 # a skill owns a group when its manifest uses words of the group.
 #
@@ -281,3 +289,5 @@ word, words
 [countTerms grammar]
 keyword, keywords, key word, key words, key phrase, key phrases, tag, tags, hashtag, hashtags, term, terms, phrase, phrases
 关键词, 关键字, 标签, 术语, 主题词, 词
+"""#
+}
