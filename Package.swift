@@ -8,12 +8,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name,
         dependencies: dependencies,
         path: "Shared/\(name)",
-        resources: resources,
         swiftSettings: strict
     )
 }
@@ -26,8 +25,14 @@ func worker(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     service("\(name)Worker", path: "Workers/\(name)", ["SkillKit", "Wire", "Lifecycle"] + dependencies)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        path: "Tests/\(name)",
+        exclude: exclude,
+        swiftSettings: strict
+    )
 }
 
 func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -84,7 +89,7 @@ let package = Package(
         library("Bus", ["Wire", "CZMQ", "CLinux"]),
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
-        library("Intent", ["Wire", "Text"], resources: [.embedInCode("Data/Lexicon.txt")]),
+        library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
@@ -119,9 +124,9 @@ let package = Package(
         tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
         tests(
             "GatewayTests",
-            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "TestSupport"]
+            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Lifecycle", "Telemetry", "TestSupport"]
         ),
-        tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"]),
+        tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"], exclude: ["Golden"]),
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
@@ -129,6 +134,7 @@ let package = Package(
         ),
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
+        bench("Store", ["SessionStore", "Telemetry", "Lifecycle", "Wire"]),
         bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",

@@ -51,6 +51,7 @@ enum CommandTable {
         ResumeCommand.entry,
         CancelCommand.entry,
         LogCommand.entry,
+        IndexCommand.entry,
         CompletionCommand.entry,
         VersionCommand.entry,
         HelpCommand.entry,

@@ -1,6 +1,121 @@
+internal import Bus
+internal import HTTPServer
+internal import Lifecycle
+internal import SessionStore
 internal import Telemetry
 
+/// `skillbus-gateway`: options, start, drain. What it does is in `SessionService` and `GatewayRoutes`.
 @main
 enum Gateway {
-    static func main() {}
+    static func main() async {
+        let signals = terminationSignals()
+        let settings: Settings
+        do throws(UsageError) {
+            let options = try Settings.command.parse(Array(CommandLine.arguments.dropFirst()))
+            if options.wantsHelp { return _ = printOutput(Settings.command.help, terminator: "") }
+            if options.wantsVersion { return _ = printOutput("skillbus-gateway \(Product.version)") }
+            guard options.operands.isEmpty else {
+                throw UsageError("unexpected \"\(options.operands[0])\"; see skillbus-gateway --help")
+            }
+            settings = try Settings(options)
+            if options.flag("health") {
+                leave(
+                    HealthProbe.isReady(host: settings.host, port: settings.port) ? ExitCode.success : ExitCode.failure
+                )
+            }
+            if options.flag("exit-with-parent") { exitWhenParentDies() }
+        } catch {
+            printError("skillbus-gateway: \(error)")
+            leave(ExitCode.usage)
+        }
+        let log = Log(service: "gateway")
+        do {
+            let gateway = try await RunningGateway(settings, log: log)
+            try gateway.announce(to: settings.readyFile)
+            var isDraining = false
+            for await _ in signals {
+                // Whoever asks twice means now.
+                if isDraining { leave(ExitCode.failure) }
+                isDraining = true
+                Task {
+                    await gateway.drain()
+                    leave(ExitCode.success)
+                }
+            }
+        } catch {
+            printError("skillbus-gateway: \(error)")
+            leave(ExitCode.failure)
+        }
+    }
+}
+
+/// A gateway that serves.
+struct RunningGateway {
+    /// How long answers that are being given may take to come to their end.
+    private static let drainTime = Duration.seconds(10)
+
+    private let service: SessionService
+    private let server: HTTPServer
+    private let settings: Settings
+    private let log: Log
+
+    /// Opens the store, takes up what is open, listens, and connects to the router. When this returns, the port takes
+    /// requests, whether a router is there or not.
+    init(_ settings: Settings, log: Log) async throws {
+        FileLimit.raise()
+        let store = try SQLiteSessionStore(folder: settings.state)
+        let name = try GatewayName.read(in: settings.state)
+        let service = try SessionService(store: store, name: name, log: log)
+        try await service.restore()
+        let access = HTTPAccess(address: settings.host)
+        let routes = GatewayRoutes(sessions: service, access: access, log: log)
+        server = try HTTPServer(
+            address: settings.host,
+            port: settings.port,
+            limits: GatewayRoutes.limits
+        ) { request in
+            await routes.respond(to: request)
+        }
+        try service.connect(settings.router)
+        self.service = service
+        self.settings = settings
+        self.log = log
+        if !settings.isLocal {
+            log.warning("others can reach this gateway, and it asks for no token", ["address": .text(settings.host)])
+        }
+        log.info(
+            "listening",
+            [
+                "url": .text(url), "version": .text(Product.version), "state": .text(settings.state),
+                "router": .text(settings.router), "zmq": .text(Context.libraryVersion),
+            ]
+        )
+    }
+
+    /// Where clients reach it. Behind a wildcard that is loopback.
+    var url: String {
+        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][settings.host] ?? settings.host
+        return "http://\(host.contains(":") ? "[\(host)]" : host):\(server.port)"
+    }
+
+    /// Says where it is, for those who wait for it.
+    /// - Throws: `StoreError` when the file cannot be written.
+    func announce(to file: String?) throws(StoreError) {
+        var json = JSONText()
+        json.raw(#"{"url":"#)
+        json.string(url)
+        json.raw("}")
+        let text = String(decoding: json.bytes, as: UTF8.self)
+        guard let file else { return _ = printOutput("ready \(text)") }
+        try SmallFile.write(text + "\n", to: file)
+    }
+
+    /// Stops in order: nothing new, streams end, what is written stays.
+    func drain() async {
+        log.info("draining")
+        service.stopTaking()
+        await server.stop(within: RunningGateway.drainTime)
+        await service.close()
+        log.info("stopped")
+    }
 }

@@ -48,6 +48,7 @@ struct Settings: Equatable, Sendable {
                 environment: "SKILLBUS_ALLOW_INSECURE"
             ),
             .value("ready-file", "FILE", "write {\"url\": ...} there once it listens, instead of to standard output"),
+            .flag("exit-with-parent", "end when standard input closes"),
             .flag("health", "ask the gateway at --http whether it is ready: exit code 0 or 1"),
         ],
         details: """

@@ -12,6 +12,7 @@ struct Exchange: ~Copyable {
     let planner: Planner
     let instance: Identifier
     var dispatcher: Dispatcher
+    private var taken: [Dispatcher.Action] = []
     private var offenders = Offenders()
     private var lastTick: UInt64
     private var lastHeartbeat: UInt64
@@ -120,24 +121,16 @@ struct Exchange: ~Copyable {
             } catch {
                 return offend(peer, .frontend, error, now: now)
             }
-            // The same frames go on to a worker, so what differs is written in place, before they have a second owner.
-            var dispatch = header
-            dispatch.type = .dispatch
-            dispatch.job = header.job.request.job(step: 1)
-            dispatch.attempt = 1
-            dispatch.sequence = 0
-            if !skill.isEmpty { message.rewrite(dispatch) }
             dispatcher.submitted(header, skill: skill, parcel: message.keep(), from: gateway, now: now)
         case .eventAck:
-            var executions: [Execution] = []
             do throws(WireError) {
                 try message.withBody { body throws(WireError) in
-                    try ExecutionList.forEach(body) { executions.append($0) }
+                    try ExecutionList.forEach(body) { dispatcher.acknowledged($0) }
                 }
             } catch {
                 return offend(peer, .frontend, error, now: now)
             }
-            dispatcher.acknowledged(executions)
+            dispatcher.passOnAcknowledgements()
         case .cancel: dispatcher.cancelled(header.job, now: now)
         case .mayStart:
             dispatcher.mayStart(header.job, generation: header.generation, isGranted: header.value == 1, now: now)
@@ -321,7 +314,8 @@ struct Exchange: ~Copyable {
         now: UInt64
     ) throws(BusError) {
         while !dispatcher.actions.isEmpty {
-            for action in dispatcher.takeActions() {
+            dispatcher.takeActions(into: &taken)
+            for action in taken {
                 switch action {
                 case .toWorker(let peer, let message):
                     if try message.send(on: backend, to: peer) == .unreachable {
@@ -342,6 +336,7 @@ struct Exchange: ~Copyable {
                     nextTask += 1
                 }
             }
+            taken.removeAll(keepingCapacity: true)
         }
     }
 
@@ -427,7 +422,7 @@ private struct Offenders {
     }
 
     func isShut(_ peer: Peer, now: UInt64) -> Bool {
-        guard let record = records[peer] else { return false }
+        guard !records.isEmpty, let record = records[peer] else { return false }
         return record.count > Limits.protocolErrors && now < record.since + Offenders.minute
     }
 

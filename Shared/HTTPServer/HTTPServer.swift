@@ -21,6 +21,8 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - address: A numeric address or a name of this host; `0.0.0.0` and `::` are every interface.
     ///   - port: 0 takes a free one; see ``port``.
+    ///   - limits: What a client may send and how long it may take.
+    ///   - handler: Called for each request.
     /// - Throws: ``HTTPServerError``, naming the port.
     public init(
         address: String = "127.0.0.1",

@@ -29,8 +29,8 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
 
 /// Opens the socket that a server listens on. Done here and not by the library, which has no errors to report.
 enum ListeningSocket {
-    /// - Parameter port: 0 takes a free one.
-    /// - Returns: The socket and its port.
+    /// Binds and listens; port 0 takes a free one.
+    /// - Throws: What the system says, with address and port.
     static func open(address: String, port: Int) throws(HTTPServerError) -> (descriptor: Int32, port: Int) {
         guard (0...65_535).contains(port) else {
             throw .cannotListen(address: address, port: port, reason: "a port is a number from 0 to 65535")

@@ -36,6 +36,7 @@ struct FollowUp {
     ///   - chosen: The skills that will run.
     ///   - asksForResult: Whether the instruction names what the last turn made: "the summary", 刚才的回答.
     ///   - split: Finds the material in an earlier text of the user.
+    /// - Returns: The text, if there is one.
     func material(
         for chosen: [Int],
         asksForResult: Bool,

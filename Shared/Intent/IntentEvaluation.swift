@@ -104,7 +104,10 @@ public struct IntentEvaluation: Sendable {
     public private(set) var mistakes: [Mistake] = []
 
     /// Runs the cases.
-    /// - Parameter nanoseconds: A clock that never goes back; this module reads none itself.
+    /// - Parameters:
+    ///   - model: What is measured.
+    ///   - cases: What it is asked.
+    ///   - nanoseconds: A clock that never goes back; this module reads none itself.
     public init(_ model: IntentModel, cases: [Case], nanoseconds: () -> UInt64 = { 0 }) {
         var counts: [String: (both: Int, wrong: Int, missed: Int)] = [:]
         var times: [UInt64] = []
@@ -144,6 +147,8 @@ public struct IntentEvaluation: Sendable {
     }
 
     /// Reads cases: one JSON object a line; empty lines are left out.
+    /// - Parameter bytes: The file.
+    /// - Returns: The cases, in order.
     /// - Throws: `WireError` that names the first bad line.
     public static func cases(jsonLines bytes: some Sequence<UInt8>) throws(WireError) -> [Case] {
         var cases: [Case] = []

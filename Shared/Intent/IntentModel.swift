@@ -9,6 +9,8 @@ public import Wire
 public struct IntentModel: Sendable {
     /// Below this, no skill is meant.
     static let threshold = 0.38
+    /// The same for a skill that only shares words with the text.
+    private static let wordThreshold = 0.42
     /// A part of the text is its instruction from this score on.
     private static let instructionThreshold = 0.58
     /// A deed that nobody can do is what is meant from this weight on.
@@ -197,7 +199,8 @@ public struct IntentModel: Sendable {
         if let fallback = index.fallback, fallbackScore > bestScore, fallbackScore >= Self.threshold {
             return [PlanBuilder.Step(skill: fallback, after: [])]
         }
-        if let best, bestScore >= Self.threshold, !isForeign {
+        let threshold = bestCue >= 0.2 || lent > 0 ? Self.threshold : Self.wordThreshold
+        if let best, bestScore >= threshold, !isForeign {
             // A follow-up without a wish of its own goes where the last turn went, to all of it.
             if lent > 0, followUp.skills.count > 1, followUp.skills.contains(best), result.cues[best] < 0.5 {
                 return followUp.skills.map { PlanBuilder.Step(skill: $0, after: []) }

@@ -1,4 +1,4 @@
-/// Cues of natural language, in groups of synonyms. Read once from `Data/Lexicon.txt`, whose head explains the format.
+/// Cues of natural language, in groups of synonyms. Read once from `Data/LexiconText.swift`, whose head explains the format.
 ///
 /// It knows languages, not skills: which skill a group stands for follows from the words of the manifests.
 struct Lexicon: Sendable {
@@ -40,7 +40,7 @@ struct Lexicon: Sendable {
 
     /// What is found by looking at numbers and languages.
     enum Shape: String, CaseIterable, Sendable {
-        case arithmetic, units, wordproblem, language
+        case arithmetic, units, wordproblem, language, you
     }
 
     struct Group: Sendable {
@@ -78,16 +78,25 @@ struct Lexicon: Sendable {
     let words: [String]
 
     /// The product's lexicon.
-    static let shared = Lexicon(parsing: String(decoding: PackageResources.Lexicon_txt, as: UTF8.self))
+    static let shared = Lexicon(parsing: LexiconText.all)
 
-    /// The longest entries first that stand at a position.
+    /// The longest entry that stands at a position and fits.
+    func match(_ units: Units, at position: Int, where fits: (Entry) -> Bool) -> Int32? {
+        guard let candidates = byFirst[units.list[position].key] else { return nil }
+        return candidates.first { stands($0, units, at: position) && fits(entries[Int($0)]) }
+    }
+
+    /// Every entry that stands at a position, the longest first.
     func matches(_ units: Units, at position: Int) -> [Int32] {
         guard let candidates = byFirst[units.list[position].key] else { return [] }
-        return candidates.filter { index in
-            let keys = entries[Int(index)].keys
-            guard position + keys.count <= units.list.count else { return false }
-            return keys.indices.dropFirst().allSatisfy { keys[$0] == units.list[position + $0].key }
-        }
+        return candidates.filter { stands($0, units, at: position) }
+    }
+
+    private func stands(_ index: Int32, _ units: Units, at position: Int) -> Bool {
+        let keys = entries[Int(index)].keys
+        guard position + keys.count <= units.list.count else { return false }
+        for offset in 1..<max(1, keys.count) where keys[offset] != units.list[position + offset].key { return false }
+        return true
     }
 
     /// An entry that differs from the Han characters at a position in one character, which is not the first and last at

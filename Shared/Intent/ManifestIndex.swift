@@ -92,21 +92,21 @@ struct ManifestIndex: Sendable {
             return reading
         }
         func learn(_ reading: Reading, _ strength: Float) {
-            for feature in Features(reading.units, isActive: reading.isActive).list where feature.isContent {
+            for feature in Features(reading).list where feature.isContent {
                 strengths[feature.key] = max(strengths[feature.key] ?? 0, strength)
             }
         }
 
         let name = read(manifest.id.split(separator: "-").joined(separator: " ") + "\n" + manifest.displayName)
         learn(name, 1)
-        for mention in name.mentions where !mention.isDenied {
+        for mention in name.mentions where speaks(mention, lexicon) {
             groups[mention.group] = max(groups[mention.group] ?? 0, Float(min(1, mention.weight + 0.15)))
         }
 
         let description = read(manifest.description)
         learn(description, 0.8)
         var described: [Int: Float] = [:]
-        for mention in description.mentions where !mention.isDenied && mention.shape == nil {
+        for mention in description.mentions where speaks(mention, lexicon) && mention.shape == nil {
             let missing = 1 - (described[mention.group] ?? 0)
             described[mention.group] = 1 - missing * (1 - 0.8 * Float(mention.weight))
         }
@@ -116,7 +116,7 @@ struct ManifestIndex: Sendable {
         var groupCounts: [Int: Float] = [:]
         for text in manifest.examples {
             let reading = read(text)
-            let found = Features(reading.units, isActive: reading.isActive)
+            let found = Features(reading)
             let number = Int32(examples.count)
             examples.append(Example(skill: skill, text: text, norm: 0))
             var weighted: [(feature: Int, weight: Float)] = []
@@ -129,7 +129,7 @@ struct ManifestIndex: Sendable {
             }
             exampleFeatures.append(weighted)
             var best: [Int: Float] = [:]
-            for mention in reading.mentions where !mention.isDenied {
+            for mention in reading.mentions where speaks(mention, lexicon) {
                 best[mention.group] = max(best[mention.group] ?? 0, Float(mention.weight))
             }
             for (group, weight) in best { groupCounts[group, default: 0] += weight }
@@ -147,6 +147,12 @@ struct ManifestIndex: Sendable {
         for (key, strength) in strengths { words[index(of: key)].append(Share(skill: skill, strength: strength)) }
         for (group, strength) in groups { raw[group].append(Share(skill: skill, strength: strength)) }
         slips.add(words: newWords, known: newKeys)
+    }
+
+    /// Whether a mention in a manifest may make its group the skill's. A deed must be named plainly: many a description
+    /// says "open" or "text".
+    private func speaks(_ mention: Reading.Mention, _ lexicon: Lexicon) -> Bool {
+        !mention.isDenied && (mention.weight >= 0.6 || lexicon.groups[mention.group].kind != .deed)
     }
 
     private mutating func index(of key: UInt64) -> Int {

@@ -46,6 +46,8 @@ struct Reading {
     private(set) var mentions: [Mention] = []
     /// Units that are not denied.
     private(set) var isActive: [Bool]
+    /// Units that only hold the text together.
+    private(set) var isGrammar: [Bool]
     /// Grammar that occurs anywhere.
     private(set) var grammar: Set<Lexicon.Grammar> = []
 
@@ -55,6 +57,7 @@ struct Reading {
         self.units = units
         self.lexicon = lexicon
         isActive = Array(repeating: true, count: units.list.count)
+        isGrammar = Array(repeating: false, count: units.list.count)
         match(forgiving: forgiving)
         cutClauses()
         collectMentions()
@@ -97,11 +100,8 @@ struct Reading {
         var isInitial = true
         while position < units.list.count {
             let unit = units.list[position]
-            var found: Int32?
-            for entry in lexicon.matches(units, at: position)
-            where isInitial || lexicon.entries[Int(entry)].memberships.contains(where: { !$0.initial }) {
-                found = entry
-                break
+            var found = lexicon.match(units, at: position) { entry in
+                isInitial || entry.memberships.contains { !$0.initial }
             }
             if found == nil, forgiving, unit.kind == .han { found = lexicon.nearMatch(units, at: position) }
             guard let found else {
@@ -114,6 +114,9 @@ struct Reading {
             matches.append(Match(entry: Int(found), range: range, isInitial: isInitial))
             position = range.upperBound
             var opens = false
+            if entry.memberships.allSatisfy({ lexicon.groups[$0.group].isGrammar }) {
+                for unit in range { isGrammar[unit] = true }
+            }
             for membership in entry.memberships {
                 guard let found = lexicon.groups[membership.group].grammar else { continue }
                 grammar.insert(found)

@@ -9,11 +9,12 @@ enum Shapes {
     static func find(in reading: Reading, lexicon: Lexicon) -> [Found] {
         let scan = Scan(reading)
         var found: [Found] = []
+        if let conversion = scan.conversion() { found.append(conversion) }
         if !scan.numerals.isEmpty || reading.grammar.contains(.function) {
             if let sum = scan.arithmetic() { found.append(sum) }
-            if let conversion = scan.conversion() { found.append(conversion) }
             if let problem = scan.wordProblem() { found.append(problem) }
         }
+        if let you = scan.aboutYou() { found.append(you) }
         if reading.grammar.contains(.language), let change = scan.languageChange() { found.append(change) }
         return found
     }
@@ -100,7 +101,10 @@ enum Shapes {
                 }
             }
             for match in matches(.operator) {
-                if numerals.contains(where: { $0.lowerBound == match.range.upperBound }),
+                if numerals.count >= 2, numerals[0].lowerBound == match.range.upperBound {
+                    // Multiply 7 by 42.
+                    offer(0.85, match.range.lowerBound..<numerals[1].upperBound)
+                } else if numerals.contains(where: { $0.lowerBound == match.range.upperBound }),
                     !numerals.contains(where: { $0.upperBound == match.range.lowerBound })
                 {
                     // 再加上 50
@@ -158,12 +162,13 @@ enum Shapes {
         /// Two units and a number: 10 miles to kilometres, how many seconds are in 3.5 hours.
         func conversion() -> Found? {
             let found = matches(.unit)
-            guard found.count >= 2, let first = numerals.first, let last = found.last else { return nil }
+            guard let first = found.first, let last = found.last else { return nil }
             let beside = found.contains { unit in numerals.contains { $0.upperBound == unit.range.lowerBound } }
-            guard beside, Set(found.map { units[$0.range.lowerBound].key }).count >= 2 else { return nil }
-            let range = min(first.lowerBound, last.range.lowerBound)..<max(first.upperBound, last.range.upperBound)
+            guard Set(found.map { units[$0.range.lowerBound].key }).count >= 2 else { return nil }
             let asks = reading.grammar.contains(.quantity) || reading.grammar.contains(.toLanguage)
-            return Found(shape: .units, weight: asks ? 0.8 : 0.4, range: range)
+            guard beside || asks && units.count <= 16 && !first.range.isEmpty else { return nil }
+            let range = first.range.lowerBound..<last.range.upperBound
+            return Found(shape: .units, weight: asks ? beside ? 0.8 : 0.65 : 0.4, range: range)
         }
 
         /// Two numbers and the question how much.
@@ -179,6 +184,35 @@ enum Shapes {
             run.upperBound < units.count
                 && [0x4E2A, 0x5757, 0x5143, 0x4EBA, 0x5929, 0x5E74].contains(units[run.upperBound].scalar)
         }
+
+        /// A question to the assistant about itself: what do you eat, 你住在哪里. "Can you ..." and 请你 are courtesies, and
+        /// "how do you ..." asks about people in general.
+        func aboutYou() -> Found? {
+            for (position, unit) in units.enumerated() where Self.you.contains(unit.key) && reading.isActive[position] {
+                guard !reading.matches.contains(where: { $0.range.contains(position) }) else { continue }
+                let clause = reading.clauses[reading.clause(of: position)].range
+                let text = reading.units.text(clause)
+                if text.hasPrefix("how do you") || text.hasPrefix("how can you") || text.hasPrefix("how would you") {
+                    continue
+                }
+                let asks =
+                    Self.questionStarts.contains { text.hasPrefix($0) }
+                    || Self.questionParts.contains { text.contains($0) }
+                if asks { return Found(shape: .you, weight: 0.66, range: position..<position + 1) }
+            }
+            return nil
+        }
+
+        private static let you: Set<UInt64> = Set(
+            ["you", "your", "yours", "yourself", "thou"].flatMap { Units($0).list.map(\.key) }
+        )
+        .union([Key.mark(0x4F60), Key.mark(0x60A8)])
+        private static let questionStarts = [
+            "what", "who", "which", "where", "when", "why", "how", "are you", "do you", "did you", "have you",
+            "does your",
+            "is your", "were you", "was your",
+        ]
+        private static let questionParts = ["什么", "谁", "吗", "哪", "几", "怎么", "为什么"]
 
         /// Into French, 翻成日语, the German word for, Chinese version.
         func languageChange() -> Found? {

@@ -5,7 +5,7 @@ internal import Wire
 /// cues of the lexicon that the manifest owns, words that the manifest shares, and likeness to the best example.
 struct SkillScorer {
     /// The share of the evidence of words and of examples; cues count in full.
-    private static let lexicalShare = 0.55
+    private static let lexicalShare = 0.65
     private static let similarityShare = 0.9
 
     let index: ManifestIndex
@@ -31,7 +31,7 @@ struct SkillScorer {
     func score(_ reading: Reading) -> Result {
         let mentions = CueWeights.settled(reading, lexicon: lexicon)
         let cues = cueScores(mentions)
-        let comparison = index.compare(Features(reading.units, isActive: reading.isActive))
+        let comparison = index.compare(Features(reading))
         let isDenied = denied(reading, mentions)
         var totals = [Double](repeating: 0, count: index.manifests.count)
         for skill in totals.indices {
@@ -97,8 +97,8 @@ struct SkillScorer {
             let strength = index.owners[mention.group].first { $0.skill == skill }?.strength ?? 0
             let share = mention.weight * Double(strength)
             guard share >= 0.05 else { continue }
-            let words = result.reading.units.text(mention.range)
-            found.append((share, Self.reason(mention.shape, words)))
+            let reason = Self.reason(mention.shape, result.reading.units.text(mention.range))
+            if !found.contains(where: { $0.text == reason }) { found.append((share, reason)) }
         }
         let likeness = result.comparison.similarity[skill]
         let example = result.comparison.example[skill]
@@ -123,6 +123,7 @@ struct SkillScorer {
         case .units: "\"\(words)\" looks like a conversion of units"
         case .wordproblem: "numbers, and a question for a quantity"
         case .language: "\"\(words)\" names a language to change to"
+        case .you: "asks the assistant about itself"
         case nil: "says \"\(words)\""
         }
     }

@@ -9,8 +9,10 @@ struct SlipIndex: Sendable {
 
     private var words: [[UInt8]] = []
     private var known: Set<UInt64> = []
-    /// Words by each of their spellings with one letter left out, and by their own.
-    private var spellings: [UInt64: [Int32]] = [:]
+    /// By each spelling of a word with one letter left out, and by its own: the first of its links.
+    private var spellings: [UInt64: Int32] = [:]
+    /// Words of one spelling, as a list.
+    private var links: [(word: Int32, next: Int32)] = []
 
     init(words: [String], known: Set<UInt64>) {
         self.known = known
@@ -26,12 +28,25 @@ struct SlipIndex: Sendable {
     private mutating func insert(_ word: String) {
         let bytes = Array(word.utf8)
         guard Self.shortest...Self.longest ~= bytes.count, bytes.allSatisfy({ 0x61...0x7A ~= $0 }) else { return }
-        let own = Self.hash(bytes, without: -1)
-        if let same = spellings[own], same.contains(where: { words[Int($0)] == bytes }) { return }
+        guard !candidates(Self.hash(bytes, without: -1)).contains(where: { words[Int($0)] == bytes }) else { return }
         let number = Int32(words.count)
         words.append(bytes)
-        spellings[own, default: []].append(number)
-        for left in bytes.indices { spellings[Self.hash(bytes, without: left), default: []].append(number) }
+        for left in -1..<bytes.count {
+            let spelling = Self.hash(bytes, without: left)
+            links.append((number, spellings[spelling] ?? -1))
+            spellings[spelling] = Int32(links.count - 1)
+        }
+    }
+
+    /// The words that have a spelling.
+    private func candidates(_ spelling: UInt64) -> [Int32] {
+        guard var link = spellings[spelling] else { return [] }
+        var found: [Int32] = []
+        while link >= 0 {
+            found.append(links[Int(link)].word)
+            link = links[Int(link)].next
+        }
+        return found
     }
 
     /// The known word that a word is a slip of; nil for known words and strangers.
@@ -42,7 +57,7 @@ struct SlipIndex: Sendable {
         else { return nil }
         var best: Int32?
         for left in -1..<bytes.count {
-            for candidate in spellings[Self.hash(bytes, without: left)] ?? []
+            for candidate in candidates(Self.hash(bytes, without: left))
             where best.map({ candidate < $0 }) ?? true && Self.isSlip(bytes, of: words[Int(candidate)]) {
                 best = candidate
             }

@@ -65,6 +65,13 @@ public struct HistoryRecord: Sendable, Equatable {
     public var answer: String?
     /// The plan, as JSON.
     public var plan: [UInt8]?
+
+    /// Makes a turn.
+    public init(text: String, answer: String?, plan: [UInt8]?) {
+        self.text = text
+        self.answer = answer
+        self.plan = plan
+    }
 }
 
 /// A request that has not ended, with all that is needed to go on with it.

@@ -20,6 +20,15 @@ public struct Instruction: Sendable {
         return isAll && asks(start) && SentenceSegmenter().ranges(in: Array(start.utf8)).count <= 1 ? "" : text
     }
 
+    /// The words around the text that they are about, where both came as one: a beginning or an end.
+    public static func words(of text: String, around material: String) -> Substring {
+        let length = text.utf8.count - material.utf8.count
+        guard length > 0, !material.isEmpty else { return text[...] }
+        if text.hasPrefix(material) { return text[text.utf8.index(text.endIndex, offsetBy: -length)...] }
+        let end = text.utf8.index(text.startIndex, offsetBy: length)
+        return text[..<(end.samePosition(in: text) ?? text.endIndex)]
+    }
+
     private func asks(_ text: Substring) -> Bool {
         let folded = Normalizer.fold(String(text))
         return asking.contains { folded.contains($0) }

@@ -43,16 +43,16 @@ enum LineWrap {
     /// Whether a line begins with a name and a colon, as in minutes and lists of facts: it continues nothing.
     private static func hasLabel(_ bytes: [UInt8], _ line: Range<Int>) -> Bool {
         var spaces = 0
-        for offset in line.prefix(48) {
+        for offset in line.prefix(80) {
             switch bytes[offset] {
             case 0x3A: return offset > line.lowerBound && (offset + 1 >= line.upperBound || bytes[offset + 1] == 0x20)
             case 0xEF where offset + 2 < line.upperBound && bytes[offset + 1] == 0xBC && bytes[offset + 2] == 0x9A:
                 return offset > line.lowerBound
             case 0x20: spaces += 1
-            case 0x2C, 0x2E, 0x3F, 0x21, 0x3B: return false
+            case 0x3F, 0x21, 0x3B: return false
             default: break
             }
-            if spaces > 4 { return false }
+            if spaces > 8 { return false }
         }
         return false
     }

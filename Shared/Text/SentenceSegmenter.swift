@@ -86,6 +86,8 @@ public struct SentenceSegmenter: Sendable {
         if stop < sentence.upperBound, mark.value > 0x7F, speaks(bytes, at: next) { return false }
         guard mark.value == 0x2E else { return !isLower(following.value) }
 
+        // A full stop that belongs to what follows: "and .NET".
+        if next == stop, stop - 2 >= sentence.lowerBound, bytes[stop - 2] == 0x20 { return false }
         let token = lastToken(bytes, sentence.lowerBound..<stop)
         // "1. First point" and "Fig. 3".
         if token.count > 1, token.dropLast().allSatisfy({ 0x30...0x39 ~= $0 }),

@@ -236,10 +236,9 @@ public enum ExecutionList {
 
     /// Appends one execution.
     public static func append(_ execution: Execution, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: execution.job.high.bigEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: execution.job.low.bigEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: execution.generation.littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: execution.attempt.littleEndian) { bytes.append(contentsOf: $0) }
+        let numbers = UInt64(execution.generation) | UInt64(execution.attempt) << 32
+        let words = (execution.job.high.bigEndian, execution.job.low.bigEndian, numbers.littleEndian)
+        withUnsafeBytes(of: words) { bytes.append(contentsOf: $0) }
     }
 
     /// Calls the closure with each execution of a list.

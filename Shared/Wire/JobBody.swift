@@ -65,6 +65,12 @@ public enum JobBody {
         guard body.byteCount > 0 else { throw .truncated(needed: 1, got: 0) }
         let end = 1 + Int(body.unsafeLoad(fromByteOffset: 0, as: UInt8.self))
         guard end <= body.byteCount else { throw .truncated(needed: end, got: body.byteCount) }
+        // Ids are ASCII, which needs no validation; anything else takes the slow way to its error.
+        let id = body.withUnsafeBytes { bytes -> String? in
+            let id = UnsafeRawBufferPointer(rebasing: bytes[1..<end])
+            return id.allSatisfy { $0 < 0x80 } ? String(decoding: id, as: UTF8.self) : nil
+        }
+        if let id { return (id, end) }
         return (try text(body, 1..<end, "skill id"), end)
     }
 
@@ -120,7 +126,9 @@ public enum JobBody {
     }
 
     private static func text(_ body: RawSpan, _ range: Range<Int>, _ what: String) throws(WireError) -> String {
-        let text = body.withUnsafeBytes { String(validating: $0[range], as: UTF8.self) }
+        let text = body.withUnsafeBytes { bytes in
+            String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+        }
         guard let text else { throw .notUTF8(what: what) }
         return text
     }

@@ -12,9 +12,9 @@ import statistics
 import sys
 import tempfile
 
-from probes import codec_nanoseconds, command_line, idle_router, idle_worker, start_up, static_size
-from systems import CASES, BenchError, Programs, measure
-from http_load import gateway_figures
+from gateway import command_line, gateway_figures
+from probes import codec_nanoseconds, idle_router, idle_worker, start_up, static_size
+from systems import CASES, ROOT, BenchError, Programs, measure
 
 FLOOR, ROUTER, BUS = "C floor", "Swift router in the floor", "all Swift"
 
@@ -81,7 +81,7 @@ def ratios(results, rows):
     return figures
 
 
-def single_figures(programs, rows, seconds, log):
+def single_figures(programs, rows, rounds, seconds, log):
     """What needs no floor."""
     figures = []
 
@@ -94,7 +94,7 @@ def single_figures(programs, rows, seconds, log):
 
     if 6 in rows:
         print("  whole gateway", file=log, flush=True)
-        figures.extend(gateway_figures(programs, seconds, figure))
+        figures.extend(gateway_figures(programs, rounds, seconds, figure, log))
     if 8 in rows:
         add(8, "encode + decode of one event", "us", "less", 2, 0.8, lambda: codec_nanoseconds(programs))
     if 10 in rows:
@@ -147,13 +147,15 @@ def main():
     options = parser.parse_args()
     rows = {int(row) for row in options.rows.split(",")}
     log = sys.stderr
-    with tempfile.TemporaryDirectory(prefix="skillbus-bench-") as folder:
+    # Not /tmp, which may lie in memory: the store's fsync is part of what is measured.
+    os.makedirs(os.path.join(ROOT, ".build"), exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=os.path.join(ROOT, ".build")) as folder:
         try:
             programs = Programs(folder, rows, build=not options.no_build, log=log)
         except BenchError as error:
             sys.exit(f"bench: {error}")
         results = collect(programs, rows, options.rounds, options.seconds, log)
-        figures = ratios(results, rows) + single_figures(programs, rows, options.seconds, log)
+        figures = ratios(results, rows) + single_figures(programs, rows, options.rounds, options.seconds, log)
     figures.sort(key=lambda each: each["row"])
     notes = ["Row 9 (10,000 open sessions) is not measured."]
     if options.json:

@@ -180,6 +180,7 @@ static void register_worker(void *socket) {
                      "\"concurrency\":%d,\"cacheTTL\":0}],\"held\":[]}",
                      name, new_identifier(id), getpid(), SLOTS, SLOTS);
     header h = make_header(REGISTER);
+    h.value = SLOTS;
     send_message(socket, &h, body, (size_t)n);
 }
 

@@ -2,13 +2,13 @@
 import json
 import os
 import re
-import select
 import shutil
 import statistics
 import subprocess
 import time
 
-from systems import (BenchError, Processes, ROOT, die_with_parent, free_port, router_command, wait_for_port,
+from gateway import gateway_command
+from systems import (BenchError, Processes, ROOT, SWIFT, free_port, router_command, wait_for_port,
                      worker_environment)
 
 
@@ -69,7 +69,7 @@ def static_size(programs):
     """Built in a scratch folder of its own, so that the other build stays as it is."""
     scratch = os.path.join(programs.scratch, "static")
     done = subprocess.run(
-        ["swift", "build", "-c", "release", "--static-swift-stdlib", "--package-path", ROOT, "--scratch-path", scratch,
+        [SWIFT, "build", "-c", "release", "--static-swift-stdlib", "--package-path", ROOT, "--scratch-path", scratch,
          "--product", "skillbus-router"], capture_output=True, text=True)
     if done.returncode:
         raise BenchError((done.stdout + done.stderr)[-600:])
@@ -103,7 +103,3 @@ def start_up(programs):
 
     return [("gateway, to listening", lambda: median(gateway)), ("skillbus --version", lambda: median(command))]
 
-
-def gateway_command(programs, front, http, state):
-    return [programs.product("skillbus-gateway"), "--routers", f"127.0.0.1:{front}", "--http", f"127.0.0.1:{http}",
-            "--state", state]

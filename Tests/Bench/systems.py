@@ -10,6 +10,7 @@ import subprocess
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SWIFT = os.environ.get("SWIFT", "swift")
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 CASES = collections.OrderedDict([
@@ -41,7 +42,7 @@ class Programs:
             products += ["skillbus", "skillbus-gateway", "BenchStore", "skillbus-worker-keywords"]
         for product in products if build else []:
             print(f"  building {product}", file=log, flush=True)
-            self._run(["swift", "build", "-c", "release", "--package-path", ROOT, "--product", product])
+            self._run([SWIFT, "build", "-c", "release", "--package-path", ROOT, "--product", product])
         self.router = self._product("skillbus-router")
 
     def _run(self, command):

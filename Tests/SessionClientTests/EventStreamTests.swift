@@ -182,13 +182,13 @@ struct EventStreamTests {
         task.cancel()
         try await task.value
         #expect(await eventually { isClosed.withLock { $0 } })
-        #expect(ContinuousClock.now - begin < .seconds(2))
+        #expect(ContinuousClock.now - begin < .seconds(10))
     }
 
     @Test("A reader that is slow holds the sender up, and loses nothing")
     func backPressure() async throws {
-        let count = 3000
-        let padding = String(repeating: "x", count: 4000)
+        let count = 300
+        let padding = String(repeating: "x", count: 40_000)
         let sent = Mutex(0)
         let server = try ScriptedServer { _, connection in
             connection.startStream()
@@ -201,7 +201,7 @@ struct EventStreamTests {
         let client = try GatewayClient(url: server.url)
         var events = client.events(of: "s").makeAsyncIterator()
         #expect(try await events.next() == .connected)
-        // What is on its way fills the buffers of both ends and no more: 3000 events are 12 MB.
+        // What is on its way fills the buffers of both ends and no more: all events are 12 MB.
         var before = -1
         _ = await eventually(within: .seconds(5)) {
             let now = sent.withLock { $0 }

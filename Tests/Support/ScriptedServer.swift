@@ -88,7 +88,11 @@ public final class ScriptedServer: Sendable {
             while true {
                 let socket = accept(listener, nil, nil)
                 if socket < 0 && errno == EINTR { continue }
-                guard socket >= 0, let self else { return }
+                guard socket >= 0, let self else {
+                    if socket >= 0 { close(socket) }
+                    close(listener)
+                    return
+                }
                 var on: Int32 = 1
                 setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
                 _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
@@ -103,10 +107,8 @@ public final class ScriptedServer: Sendable {
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    // The accepting thread closes the descriptor, so that its number is not another server's while it still uses it.
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// Requests so far.
     public var requests: [Request] { seen.withLock { $0 } }

@@ -104,10 +104,8 @@ import Testing
     }
 
     @Test func readsOtherEncodingsAndSkipsWhatIsNoText() async throws {
-        _ = try await run(
-            "/bin/sh",
-            ["-c", "printf '数据库索引' | iconv -f UTF-8 -t GB18030 > \(folder.file("docs/gb.txt"))"]
-        )
+        let encoded = folder.file("docs/gb.txt")
+        _ = try await run("/bin/sh", ["-c", "printf '数据库索引' | iconv -f UTF-8 -t GB18030 > \(encoded)"])
         _ = try await run(
             "/bin/sh",
             ["-c", "printf 'caf\\303\\251 terrace' | iconv -f UTF-8 -t UTF-16 > \(folder.file("docs/u16.txt"))"]

@@ -44,7 +44,7 @@ struct AnswerText {
                 if let error = step.error, step.state == .failed {
                     pieces.append(.note("\(step.skill) failed: \(error.message)"))
                 }
-                guard step.state == .finished else { continue }
+                guard step.state == .finished, step.text.contains(where: { !$0.isNewline }) else { continue }
                 if hasWritten { pieces.append(.text("\n")) }
                 hasWritten = true
                 pieces += [.heading(step.skill), .text(terminated(step.text))]
@@ -96,5 +96,11 @@ struct AnswerText {
 
     private func startsWith(_ text: String, _ prefix: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
 
-    private func terminated(_ text: String) -> String { text.utf8.last == 10 ? text : text + "\n" }
+    /// As the gateway does when it merges: no empty lines around, and a line feed at the end.
+    private func terminated(_ text: String) -> String {
+        var text = text[...]
+        while let last = text.last, last.isNewline { text.removeLast() }
+        while let first = text.first, first.isNewline { text.removeFirst() }
+        return text + "\n"
+    }
 }

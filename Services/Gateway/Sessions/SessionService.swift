@@ -39,8 +39,8 @@ final class SessionService: SessionAPI {
         ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Takes up what was open when the process ended, then connects to the router, unless a test wants no bus.
-    func start(_ endpoint: String?) async throws {
+    /// Takes up what was open when the process ended. To be called once, before anything else.
+    func restore() async throws(StoreError) {
         requests.attach(router: link) { [weak self] request in
             Task { await self?.dispatch(request) }
         }
@@ -50,14 +50,20 @@ final class SessionService: SessionAPI {
         let clock = Task { [requests, stream = ticks.stream] in await SessionService.tick(stream, requests) }
         self.clock.withLock { $0 = clock }
         ticks.continuation.yield()
-        if let endpoint { try link.start(endpoint, context: context) }
     }
 
-    /// Takes nothing new, lets followers go, writes what is waiting and closes everything. What is open goes on with
-    /// the next start.
-    func drain() async {
+    /// Connects to the router, and stays connected.
+    func connect(_ endpoint: String) throws(BusError) { try link.start(endpoint, context: context) }
+
+    /// Takes nothing new, and lets followers go.
+    func stopTaking() {
         isDraining.store(true, ordering: .relaxed)
         followers.close()
+    }
+
+    /// Writes what is waiting and closes everything. What is open goes on with the next start.
+    func close() async {
+        stopTaking()
         clock.withLock { $0 }?.cancel()
         ticks.continuation.finish()
         await link.close()

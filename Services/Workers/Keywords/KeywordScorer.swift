@@ -21,9 +21,13 @@ struct KeywordScorer {
     /// Candidates that are kept: those that occur once and late are forgotten beyond it.
     private static let mostCandidates = 100_000
 
+    /// Runs that an abstract does not have.
+    private static let longText = 150
+
     private let language: Language
     private var runs: PhraseRuns
     private var candidates: [String: Candidate] = [:]
+    private var runCount = 0
     /// Of each stem: the number of runs that have it, and the sum of their lengths.
     private var stems: [String: (runs: Int, length: Int)] = [:]
 
@@ -36,11 +40,12 @@ struct KeywordScorer {
     mutating func read(_ sentence: String, at part: Double, isTitle: Bool) {
         var found: [[PhraseWord]] = []
         runs.forEach(in: sentence) { found.append($0) }
+        runCount += found.count
         for run in found {
             if language == .chinese {
                 addParts(of: run, at: part, isTitle: isTitle)
             } else {
-                addWhole(run, at: part, isTitle: isTitle)
+                for phrase in PhraseBorders.withoutVerbs(run) { addWhole(phrase, at: part, isTitle: isTitle) }
             }
         }
         if candidates.count > Self.mostCandidates { forgetRare() }
@@ -146,8 +151,9 @@ struct KeywordScorer {
     }
 
     private func score(_ candidate: Candidate) -> Double {
-        guard language == .chinese else { return wholeScore(candidate) }
-        return chineseScore(candidate, longer: candidate.longer)
+        let score = language == .chinese ? chineseScore(candidate, longer: candidate.longer) : wholeScore(candidate)
+        // A long text says what it is about more than once.
+        return candidate.count == 1 && runCount > Self.longText ? 0.4 * score : score
     }
 
     /// Finds for every candidate how often the longer ones around it occur. Called once, after the last sentence.

@@ -16,6 +16,26 @@ enum PhraseBorders {
     /// Whether a Chinese word may be part of a keyword but is none by itself.
     static func isWeakAlone(_ word: String) -> Bool { weakAlone.contains(word) }
 
+    /// The parts of a run around words that are more likely verbs than part of a name: one in `-ed` at the end ("the flood
+    /// tide filled") or behind a plural ("mills sawed timber"). At the start it tells a kind: "distributed systems".
+    static func withoutVerbs(_ run: [PhraseWord]) -> [[PhraseWord]] {
+        var parts: [[PhraseWord]] = []
+        var part: [PhraseWord] = []
+        for (position, word) in run.enumerated() {
+            let follows = position > 0 ? run[position - 1].text : ""
+            let isBehindPlural = follows.hasSuffix("s") && !["ss", "us", "is"].contains { follows.hasSuffix($0) }
+            let isPast = word.text.utf8.count > 4 && word.text.hasSuffix("ed")
+            if isPast, position > 0, position == run.count - 1 || isBehindPlural {
+                if !part.isEmpty { parts.append(part) }
+                part = []
+            } else {
+                part.append(word)
+            }
+        }
+        if !part.isEmpty { parts.append(part) }
+        return parts
+    }
+
     private static let notAdverbs: Set = ["assembly", "monopoly", "anomaly", "butterfly", "polypoly", "homopoly"]
 
     private static let english: Set<String> = set(

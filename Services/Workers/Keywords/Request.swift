@@ -23,7 +23,8 @@ struct Request {
         }
         self.material = material
         textLanguage = language.flatMap(Language.init(named:)) ?? Language.of(material)
-        let spoken = input.hasSeparateMaterial ? Language.of(input.text) : textLanguage
+        let words = Instruction.words(of: input.text, around: input.separatedMaterial ?? "")
+        let spoken = input.hasSeparateMaterial ? Language.of(String(words)) : textLanguage
         isChinese = (spoken == .other ? textLanguage : spoken) == .chinese
     }
 

@@ -7,6 +7,9 @@ struct PointSelection {
     /// Candidates that are looked at: the best by score.
     private static let candidates = 500
 
+    /// What has fewer words is a noise of talk.
+    private static let fewestWords = 4
+
     /// The weights of the features.
     var weights: Weights
 
@@ -21,23 +24,37 @@ struct PointSelection {
     /// Weights of the features in the score, tuned on public collections of summaries; and how much a sentence loses by
     /// being like one that is chosen already.
     struct Weights {
-        var frequency = 1.0
-        var centrality = 0.6
-        var agreement = 0.6
-        var lead = 0.8
-        var close = 0.1
+        var frequency = 1.45
+        var centrality = -0.15
+        var agreement = 1.3
+        var lead = 0.75
+        var close = -0.3
         var opening = 0.1
         var heading = 0.4
-        var figures = 0.2
+        var figures = 0.1
         var names = 0.1
-        var cue = 0.4
-        var length = 0.5
-        var dangling = -0.2
+        var cue = 0.5
+        var length = 0.1
+        var fullness = 0.4
+        var dangling = -0.3
         var aside = -0.4
-        var redundancy = 0.6
+        var redundancy = 0.4
 
-        /// In talk nothing stands out by its place.
-        static let dialogue = Weights(frequency: 1.5, lead: 0, close: 0, opening: 0)
+        /// In talk, frequent words say little, and most sentences are too short to say anything.
+        static let dialogue = Weights(
+            frequency: -0.2,
+            centrality: 0,
+            agreement: 0.7,
+            lead: 0.6,
+            close: 0,
+            opening: 0,
+            names: 0.4,
+            cue: 0.6,
+            length: 0.5,
+            fullness: 0.8,
+            dangling: -0.6,
+            redundancy: 0.6
+        )
     }
 
     /// The score of a sentence by its features.
@@ -46,7 +63,8 @@ struct PointSelection {
         score += weights.agreement * features.agreement + weights.lead * features.lead + weights.close * features.close
         score += weights.opening * features.opening + weights.heading * features.heading
         score += weights.figures * features.figures + weights.names * features.names + weights.cue * features.cue
-        score += weights.length * features.length + weights.dangling * features.dangling
+        score += weights.length * features.length + weights.fullness * features.fullness
+        score += weights.dangling * features.dangling
         return score + weights.aside * features.aside
     }
 
@@ -57,7 +75,9 @@ struct PointSelection {
         scorer: SentenceScorer,
         features: [SentenceFeatures]
     ) -> [(index: Int, score: Double)] {
-        let scores = features.map(score)
+        let isWorthSaying = document.sentences.map { !document.isDialogue || $0.reading.words >= Self.fewestWords }
+        let hasChoice = isWorthSaying.count(where: \.self) >= count
+        let scores = features.indices.map { hasChoice && !isWorthSaying[$0] ? -100 : score(features[$0]) }
         let ranked = Array(scores.indices.sorted { (scores[$0], $1) > (scores[$1], $0) }.prefix(Self.candidates))
         let termWeights = document.vocabulary.frequencies.indices.map { scorer.rarity(Int32($0)) }
         let vectors = ranked.map { TermVector(document.sentences[$0].reading.terms, weights: termWeights) }

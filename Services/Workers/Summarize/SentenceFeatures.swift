@@ -24,6 +24,8 @@ struct SentenceFeatures {
     var cue = 0.0
     /// Long enough to say something.
     var length = 0.0
+    /// How far it is from as long as a sentence gets.
+    var fullness = 0.0
     /// Hangs on what was said before: "However, it ...".
     var dangling = 0.0
     /// A question, or an aside.

@@ -77,9 +77,12 @@ struct SourceDocument {
         // The same words in the same order are the same sentence, whatever its case and marks.
         var hasher = Hasher()
         hasher.combine(reading.terms)
-        if reading.terms.isEmpty { hasher.combine(Normalizer.fold(text)) }
+        hasher.combine(reading.figures)
+        if reading.terms.isEmpty, reading.figures.isEmpty { hasher.combine(Normalizer.fold(text)) }
         let key = hasher.finalize()
-        if let first = known[key], sentences[first].reading.terms == reading.terms {
+        if let first = known[key], sentences[first].reading.terms == reading.terms,
+            sentences[first].reading.figures == reading.figures
+        {
             sentences[first].occurrences += 1
             return
         }
@@ -106,9 +109,10 @@ struct SourceDocument {
                 let last = text.unicodeScalars.last?.value,
                 !Punctuation.isTerminator(last), !Punctuation.isClosing(last), last != 0x3A, last != 0xFF1A
             else { continue }
-            let isShort =
-                text.utf8.count { $0 == 0x20 } < 12 && !text.contains("，") && !text.contains("：")
-                && !text.contains(": ")
+            let spaces = text.utf8.count { $0 == 0x20 }
+            // Above everything else a line with a colon is a title too; further down it says something of something.
+            let hasClauses = text.contains("，") || index > 0 && (text.contains("：") || text.contains(": "))
+            let isShort = spaces < 14 && !hasClauses
             if isShort { blocks[index].kind = .heading }
         }
     }

@@ -4,18 +4,18 @@ internal import Text
 struct Speakers {
     /// Whether the document is a dialogue.
     let areMany: Bool
-    private static let longestName = 40
+    private static let longestName = 60
 
     /// Looks at the blocks of a document.
     init(_ blocks: [TextBlock]) {
-        let sample = blocks.prefix(200)
+        let sample = blocks.prefix(400)
         var counts: [Substring: Int] = [:]
         for block in sample {
             if let name = Self.name(block.text) { counts[name, default: 0] += 1 }
         }
         // Names come again; what stands before other colons does not.
         let turns = counts.values.filter { $0 > 1 }.reduce(0, +)
-        areMany = sample.count > 5 && turns * 2 > sample.count
+        areMany = sample.count > 5 && turns * 5 > sample.count * 2
     }
 
     /// What was said, without the name of who said it.
@@ -30,7 +30,11 @@ struct Speakers {
             return nil
         }
         let name = start[..<colon]
-        guard !name.contains(where: { ".!?。！？，,".contains($0) }) else { return nil }
-        return name
+        guard !name.contains(where: { "!?。！？；".contains($0) }), name.utf8.count(where: { $0 == 0x20 }) < 9 else {
+            return nil
+        }
+        // "Mr. Paul Manly (…)" is a name, "He agreed. The vote" is not.
+        let sentences = SentenceSegmenter().ranges(in: Array(name.utf8)).count
+        return sentences == 1 ? name : nil
     }
 }

@@ -16,10 +16,12 @@ struct Vocabulary {
     struct Reading {
         /// Its terms, in order, as often as they occur.
         var terms: [Int32] = []
+        /// Each of them once, by number: sums over them are the same in every run.
+        var distinct: [Int32] = []
         /// All of its words.
         var words = 0
-        /// Numbers among them.
-        var figures = 0
+        /// Numbers among them, as written.
+        var figures: [String] = []
         /// Words with a capital that are not at its start: names, in languages that write them so.
         var names = 0
     }
@@ -29,7 +31,10 @@ struct Vocabulary {
         var reading = Reading()
         for word in segmenter.words(in: sentence) {
             reading.words += 1
-            if word.isNumber { reading.figures += 1 }
+            if word.isNumber {
+                reading.figures.append(word.text)
+                continue
+            }
             if reading.words > 1, word.kind == .letters, let first = word.text.utf8.first, 0x41...0x5A ~= first {
                 reading.names += 1
             }
@@ -38,25 +43,28 @@ struct Vocabulary {
             frequencies[Int(term)] += 1
             reading.terms.append(term)
         }
+        reading.distinct = Set(reading.terms).sorted()
         return reading
     }
 
     /// The known terms and the figures of a piece of text. Counts nothing.
-    func recall(_ piece: String) -> (terms: Set<Int32>, figures: Int) {
+    func recall(_ piece: String) -> (terms: [Int32], figures: Int) {
         var terms: Set<Int32> = []
         var figures = 0
         for word in segmenter.words(in: piece) {
             if word.isNumber { figures += 1 }
             if let term = known[word.text], term >= 0 { terms.insert(term) }
         }
-        return (terms, figures)
+        return (terms.sorted(), figures)
     }
 
     private mutating func term(_ word: Word) -> Int32 {
         if let term = known[word.text] { return term }
         let folded = Normalizer.fold(word.text)
         let term: Int32
-        if StopWords.containsEnglish(folded: folded) || StopWords.containsChinese(folded) || word.text.utf8.count == 1 {
+        if StopWords.containsEnglish(folded: folded) || StopWords.containsChinese(folded)
+            || word.text.utf8.count == 1
+        {
             term = -1
         } else {
             term = number(of: word.kind == .letters ? Stemmer.english.stem(folded) : folded)

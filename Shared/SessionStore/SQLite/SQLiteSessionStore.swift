@@ -22,6 +22,11 @@ public final class SQLiteSessionStore: SessionStore {
         self.readers = Readers(path: file.path, count: max(1, readers))
     }
 
+    deinit {
+        readers.close()
+        writer.stop()
+    }
+
     /// Whether the last write worked.
     public var isWritable: Bool { writer.isWritable }
 
@@ -32,6 +37,7 @@ public final class SQLiteSessionStore: SessionStore {
     public func close() async {
         readers.close()
         await writer.close()
+        file.release()
     }
 
     /// Makes a session.

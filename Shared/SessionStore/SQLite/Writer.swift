@@ -89,6 +89,9 @@ final class Writer: Sendable {
         }
     }
 
+    /// Takes nothing more; the thread ends when what is waiting is written.
+    func stop() { queue.close() }
+
     private func finish() {
         let waiters = ended.withLock { state in
             state.isOver = true

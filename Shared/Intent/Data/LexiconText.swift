@@ -1,3 +1,11 @@
+// swift-format-ignore-file: data, in lines as long as they are
+//
+// The lexicon is a text in a source file, not a resource: it is part of every program that routes, needs no file beside
+// the program, and an embedded resource of this size (an array literal) takes the compiler most of a minute.
+
+/// The cues of ``Lexicon``, in the form that its parser reads.
+enum LexiconText {
+    static let all = #"""
 # Cues of English and Chinese: words that tell what somebody wants. Language knowledge only; skills are never named:
 # a skill owns a group when its manifest uses words of the group.
 #
@@ -11,6 +19,10 @@
 # "@" names a shape that is found by looking at numbers and languages rather than words.
 
 [summarise topic role=transform]
+a couple of lines=0.6, a few lines=0.6, in plain words=0.5, what this says=0.6, what this memo says=0.7, condensed version
+说的是啥, 讲的是啥, 讲的啥, 说了啥, 讲了啥, 缩成, 缩到, 几句话讲清楚, 大概内容=0.6, 快速了解=0.6
+main idea here, the main idea, quick summary, brief me, skim, brief=0.5, key findings, conclusions=0.4, crux, core message
+太长不看, 讲重点, 整理成要点, 归纳成, 概括成, 总结成, 浓缩成, 写个摘要, 文摘
 the summary, that summary, 摘要里, summarise, summarize, summary, summaries, summarisation, summarization, summing up, sum up, sum it up, condense, condensed, digest, gist, tl;dr, tldr, tl dr
 abstract, précis, precis, synopsis, recap, recapitulate, abridge, abridged, in a nutshell, nutshell, in brief=0.7, briefly=0.5, brief overview, in short=0.6, long story short
 boil down, boil it down, boil this down, boil that down, main points, main point, key points, key point, main ideas, main idea, key ideas, key idea, key takeaways, main takeaways, takeaway, takeaways, key facts, essentials=0.6, essence=0.6
@@ -21,6 +33,10 @@ what is it about=0.8, what is this about=0.8, what is this document about=0.8, w
 讲了什么, 说了什么, 讲的是什么, 说的是什么, 讲了些什么, 说了些什么, 写了什么, 讲什么=0.6, 说什么=0.5, 太长了=0.6, 太长=0.5, 太啰嗦=0.7, 啰嗦=0.6, 短一点=0.8, 短一些=0.8, 短点=0.8, 更短=0.8, 再短=0.8, 简洁=0.6, 速览, 速读, 长文=0.3, 没空看=0.5, 没时间看=0.5, 没时间读=0.5, 几句话=0.6, 一句话=0.6, 两句话=0.6, 三句话=0.6, 一两句=0.6, 三点=0.4, 三条=0.4, 干货=0.4, 一分钟=0.3
 
 [keywords topic role=extract]
+which words=0.6, words that matter=0.6, best describe this=0.5, vocabulary=0.5, most important words, important vocabulary
+重要的词, 最重要的词, 关键的词, 核心的词
+main topics=0.6, which topics=0.6, topics this=0.5, topics does=0.5, buzzwords, index words, tagging
+哪些术语, 什么术语, 话题标签
 keyword, keywords, key word, key words, key phrase, key phrases, keyphrase, keyphrases, key term, key terms, tag, tags, hashtag, hashtags, tag it, index term, index terms, terminology, important terms, important term, important words, important phrases, significant words, significant terms, significant phrases, main terms, core terms, core concepts=0.5, key concepts=0.6, subject terms, subject headings, descriptors, topic words, most frequent words, frequent terms, main topics=0.5, topics~, terms=0.6, term~, phrases=0.5, labels=0.5, glossary=0.5, word frequency, nouns=0.4, index it under, search terms, seo
 关键词, 关键字, 关键短语, 关键词语, 关键信息词, 主题词, 主题标签, 标签, 打标签, 术语, 核心词, 核心术语, 热词, 高频词, 词频, 索引词, 检索词, 重要词, 词汇=0.4, 名词=0.4, 索引~, 几个词=0.6, 哪些词=0.6, 关键概念=0.6
 
@@ -61,15 +77,25 @@ look up, look it up, look anything up, looking up, lookup, search, search for, s
 查一下, 查下, 查一查, 查查, 查找, 查询, 检索, 搜索, 搜一下, 搜一搜, 搜, 查阅, 查资料, 查, 找一下=0.5, 找资料, 知识库, 资料库, 资料=0.5, 文档里=0.6, 文档中=0.6, 根据文档, 手册里, 手册, 百科, 有没有关于=0.7, 相关资料
 
 [question topic role=source]
+in which year=0.7, which year=0.65, in what year=0.7, what year=0.6, reason for=0.5, reasons for=0.5, guideline=0.45, guidelines=0.45, do we have a=0.45, is there a=0.45, is there any=0.4
+定律=0.45, 理论=0.4
+^is=0.4, ^are=0.3, ^was=0.4, ^do=0.2, ^can=0.2, ^should=0.3, the meaning of=0.65, mean=0.4, definition of, what does it mean, means=0.4, ^name the=0.5, ^describe=0.55, ^tell me how=0.6, how to=0.55, policy=0.35, policies=0.35, procedure=0.35, history of=0.5
+有多高=0.6, 有多长, 有多大, 有多少, 是不是=0.4, 是什么时候, 怎么样=0.3, 意思=0.45, 有何, 指的是, 是指, 规定=0.3, 制度=0.3, 流程=0.35, 历史=0.35
 question~, questions~, factual, fact~, facts~, definition, define, meaning of, explain, explanation, difference between, tell me about, tell me what, do you know what, concept~, faq~
-^who=0.6, ^who is, ^who was, ^who wrote, ^who invented, ^when=0.5, ^when did=0.7, ^when was=0.7, ^where=0.5, ^where is=0.65, ^why=0.65, ^why do=0.7, ^why is=0.7, ^which=0.5, ^how=0.45, ^how do=0.5, ^how does=0.75, ^how did=0.65, ^how is=0.55, ^how are=0.45, ^how can=0.5, ^how many=0.5, ^how much=0.4, ^how long=0.5, ^how far=0.55, ^how old=0.55, ^how big=0.55, ^how tall=0.6, ^what=0.45, ^what is=0.55, ^what is a=0.6, ^what is the=0.55, ^what are=0.5, ^what was=0.6, ^what does=0.5, ^what do=0.45, ^what causes=0.75, ^what happened=0.7, ^whose=0.5, ^does=0.4, ^did=0.4, ^is there=0.4, ^are there=0.4, who wrote, who invented, who discovered, who is=0.5, what is=0.4, what the=0.4, what are=0.35, capital of, default~, more examples=0.4
+^who=0.6, ^who is, ^who was, ^who wrote, ^who invented, ^when=0.5, ^when did=0.7, ^when was=0.7, ^where=0.5, ^where is=0.65, ^why=0.65, ^why do=0.7, ^why is=0.7, ^which=0.5, ^how=0.45, ^how do=0.5, ^how does=0.75, ^how did=0.65, ^how is=0.55, ^how are=0.45, ^how can=0.5, ^how many=0.5, ^how much=0.4, ^how long=0.5, ^how far=0.55, ^how old=0.55, ^how big=0.55, ^how tall=0.6, ^what=0.45, ^what is=0.55, ^what is a=0.7, ^what is the=0.55, ^what are=0.5, ^what was=0.6, ^what does=0.5, ^what do=0.45, ^what causes=0.75, ^what happened=0.7, ^whose=0.5, ^does=0.4, ^did=0.4, ^is there=0.4, ^are there=0.4, who wrote, who invented, who discovered, who is=0.5, what is=0.4, what the=0.4, what are=0.35, capital of, default~, more examples=0.4
 什么是, 是什么=0.6, 什么叫=0.75, 什么意思=0.6, 是什么意思=0.65, 是谁=0.65, 谁=0.55, 为什么=0.7, 为何=0.65, 为啥=0.65, 怎么=0.45, 怎样=0.45, 如何=0.5, 怎么回事=0.6, 哪里=0.45, 在哪=0.5, 在哪里=0.55, 哪个=0.5, 哪些=0.4, 哪一年=0.75, 哪年=0.7, 哪位=0.6, 哪种=0.55, 哪一=0.5, 什么时候=0.6, 何时=0.6, 多少=0.4, 多长=0.55, 多大=0.5, 多高=0.6, 多远=0.55, 多深=0.6, 多久=0.45, 几个=0.25, 区别=0.65, 不同=0.3, 差别=0.6, 解释, 解释一下, 定义=0.75, 原理=0.7, 介绍=0.65, 介绍一下=0.75, 含义=0.65, 概念=0.6, 作者=0.5, 是怎么=0.6, 是如何=0.65, 告诉我=0.45, 讲讲=0.4, 问答, 事实性, 说明=0.35, 什么=0.35, 优缺点=0.6, 缺点=0.5, 优点=0.5, 例子=0.3
 
 [calculate topic role=compute]
-calculate, calculation, calculator, compute, computation, arithmetic, maths, mathematics, math, equation, equations, solve=0.7, work out=0.6, how much is=0.6, what is the sum, average of, sum of=0.7, square root, cube root, sqrt, factorial, percent=0.5, percentage, percentages, interest rate=0.5, compound interest, monthly payment, tip~, convert=0.4, conversion=0.4, convert units, unit conversion, to the power, logarithm, @arithmetic, @units, @wordproblem
+half of=0.5, a third of=0.5, a quarter of=0.5, area of a=0.6, area of the circle=0.7, circumference=0.7, perimeter=0.7, volume of a=0.6, radius=0.4, split the bill, hypotenuse
+的面积=0.5, 周长=0.6, 体积=0.5, 半径=0.5
+multiply=0.7, divide=0.6, subtract=0.7, add up=0.6, divisible by, remainder, cubed=0.6, squared=0.6, currency conversion, the number of=0.3, equal to=0.5, equals=0.6, equivalent=0.3
+相乘, 相加, 相减, 相除, 余数, 倍=0.4, 总和=0.5, 百分之
+calculate, calculation, calculator, compute, computation, arithmetic, maths, mathematics, math, equation, equations, solve=0.7, work out=0.6, how much is=0.6, what is the sum, average of, sum of=0.7, square root, cube root, sqrt, factorial, percent=0.5, percentage, percentages, interest rate=0.5, compound interest, monthly payment, tip~, convert=0.4, convert units, unit conversion, to the power, logarithm, @arithmetic, @units, @wordproblem
 计算, 算一下, 算下, 算算, 算一算, 算出, 算, 等于, 等于多少, 等于几, 加上=0.4, 加到=0.5, 减去=0.6, 乘以, 除以, 平方=0.6, 平方根, 开平方, 开方, 立方, 次方, 百分比, 方程, 解方程, 利息=0.7, 利率=0.6, 年利率=0.6, 月供, 每月还, 平均数, 平均分, 平均值, 求和, 求 x, 换算, 数学=0.7, 算术, 四则, 打折=0.4, 折扣=0.4, 平摊, 单位换算, 阶乘, 对数, 三角函数
 
 [greeting topic role=talk]
+how ya, how you doing, how have you been, how you are, hows it going, hi how, what is new, what is going on=0.6, sup=0.6, until next time, talk to you later, see ya, later=0.3, have a good day, have a nice day, take care
+改天聊, 回头见, 回见, 下次见, 最近好吗, 你最近
 ^hello, ^hi=0.8, ^hey=0.7, hello there, hi there, good morning=0.8, good afternoon=0.8, good evening=0.8, good night=0.8, goodnight, ^bye=0.8, goodbye, see you, how are you, how are you doing, how is it going, what is up, whats up, nice to meet you, greetings, howdy, welcome back, are you there, anyone there
 你好, 您好, 哈喽, 哈啰, 嗨, 早上好, 早安, 早啊, 下午好, 晚上好, 晚安, 再见, 拜拜, 在吗, 在不在, 你在吗, 在干嘛, 干嘛呢, 很高兴认识你, 明天见, 最近怎么样, 吃了吗, 好久不见, 问候, 新年快乐, 生日快乐
 
@@ -82,6 +108,8 @@ feelings, i am bored, i feel, i am so, i am tired, i am sad, i am happy, i am lo
 心情, 情绪, 难过, 伤心, 开心, 高兴=0.6, 好累, 累死, 很累, 好烦, 烦死, 失恋, 分手, 无聊, 寂寞, 孤独, 郁闷, 焦虑, 压力大, emo, 哈哈, 哈哈哈, 呵呵, 嘿嘿, 加班到, 睡不着, 想哭, 安慰, 好难, 好开心, 好紧张
 
 [fun topic role=talk]
+a fact about, fact about=0.7, cool fact, fun facts, random fact, interesting fact, facts about=0.5, entertain me, make me smile, trivia=0.6, pun=0.6
+冷知识, 有趣的事, 逗我笑, 讲个有趣
 joke, jokes, something funny, funny story, tell me a story, short story, a story=0.7, stories=0.7, poem, poems, poetry, haiku, limerick, riddle, sing me, sing a song, a song about, fun fact=0.7, make me laugh, make up, write me a poem, bedtime story, play a game, roleplay, role play, name for my, give it a name
 笑话, 段子, 讲故事, 故事, 小故事, 诗, 写诗, 小诗, 一首诗, 谜语, 猜谜, 脑筋急转弯, 绕口令, 逗我, 唱首歌, 唱歌, 对联, 起个名字, 取个名字, 起名, 祝福语, 情书, 藏头诗
 
@@ -90,7 +118,9 @@ opinion, opinions, what do you think, do you think, your favourite, your favorit
 你觉得, 你认为, 你喜欢, 你怎么看, 看法=0.6, 建议=0.6, 怎么办=0.7, 有什么好玩, 好玩的, 推荐一下=0.5, 有什么推荐, 要不要=0.4, 该不该=0.6, 给点建议, 意见=0.4
 
 [assistant topic role=talk]
-about the assistant, the assistant itself, who are you, what are you=0.7, your name, who made you, who created you, who built you, are you human, are you a human, are you a robot, are you a bot, are you real, are you an ai, are you=0.6, what can you do, what do you do=0.7, how old are you, where are you from, do you sleep, do you dream, do you have=0.5, do you ever, can you feel, what is your=0.7, introduce yourself, help me with what
+what can i ask, ask you, can i ask you, you answer, can you answer, what topics can you, tell me about yourself, about yourself, your hobbies, your job, your creator, your designer, your maker, your age, your birthday, your favorite, your favourite, your pets, your family, an actual human, talking to a, a real person, what should i call you, call you, made you, created you, designed you, built you, ask the ai
+你能做些什么, 你能做, 你能帮我做, 你可以做什么, 你会干什么, 你有什么, 你的主人, 你的爱好, 你的生日, 你的年龄, 你来自, 是机器人吗, 怎么称呼你
+about the assistant, the assistant itself, who are you, what are you=0.7, your name, who made you, who created you, who built you, are you human, are you a human, are you a robot, are you a bot, are you real, are you an ai, are you=0.6, what can you do, what do you do=0.7, how old are you, where are you from, do you sleep, do you dream, do you have=0.5, do you ever, can you feel, what is your=0.7, introduce yourself, help me with what, @you
 你是谁, 你叫什么, 你叫啥, 你的名字, 你是什么, 你是机器人, 你是真人, 你是人, 你是ai, 你几岁, 你多大, 你会做什么, 你会什么, 你能做什么, 你能干什么, 你能干嘛, 你有什么功能, 谁创造了你, 谁开发了你, 谁做的你, 你从哪来, 你会=0.4, 你是不是=0.5, 自我介绍, 介绍一下你自己, 关于助手
 
 [talk topic role=talk]
@@ -102,44 +132,67 @@ cite, cites, citing, cited, citation, citations, reference list, references, ref
 引用, 引文, 参考文献, 参考资料=0.6, 文献=0.6, 文献列表, 文献出处, 出处, 来源, 标注来源, 注明来源, 标注出处, 脚注, 尾注, 书目, 引用格式, 引用清单, 国标样式, 芝加哥格式, apa格式, mla格式, 著录, 附文献, 带引用
 
 [research plan steps=question,summarise,cite]
+dig into the literature, into the literature on, survey the field, survey the literature, write it up with sources, report with references, report with sources
+调查一下=0.7, ^调查=0.7, 带出处的报告, 的现状=0.5
 ^research, research on, research the, ^investigate, investigate the, literature review, literature survey, survey of, survey on, write a survey, a survey=0.7, survey=0.7, state of the art in, review of the literature, deep dive into, background research, look into the trends, trends in=0.5, market research, referenced briefing, briefing on, sourced overview, sourced report, research report, report back with
 调研, 调研一下, 调研报告, 调查报告, 调查研究, 文献综述, 综述, 研究一下, 研究下, ^研究, 研究现状, 研究脉络, 发展趋势=0.6, 研究进展=0.5, 最新进展=0.5, 现状分析, 市场研究, 研究报告=0.6, 深入研究, 做个研究
 
 [booking deed]
-book a=0.9, book me, ^book, book an, book some, reserve a, reserve, reservation, reserve me, flight to, flights to, plane ticket, train ticket, buy a ticket, buy tickets, hotel room, a hotel=0.7, hotel=0.6, restaurant table, table for two, make an appointment, schedule an appointment, appointment, dentist, rent a car, check in online
-订一张, 订张, 订机票, 机票, 火车票, 高铁票, 车票, 订酒店, 定酒店, 酒店, 订房, 订座, 订位, 订一, 预订, 预定, 预约, 挂号, 抢票, 抢一张, 门票, 买票, 演唱会, 租车, 退票, 改签
+rental, car rental, rental car, a rental, a rental car, a room for, meeting room, table at=0.7, a table for, a reservation, tickets to, tickets for, boarding pass, check in for
+的桌子=0.7, 餐厅预订, 餐馆=0.55, 会议室=0.55, 包间, 餐位, 座位
+book a=0.9, book me, ^book, book an, book some, reserve a, reserve, reservation, reserve me, flight to, flights to, plane ticket, train ticket, buy a ticket, buy tickets, hotel room, a hotel=0.7, hotel=0.5, restaurant table, table for two, make an appointment, schedule an appointment, appointment, dentist, rent a car, check in online
+订一张, 订张, 订机票, 机票, 火车票, 高铁票, 车票, 订酒店, 定酒店, 酒店=0.55, 订房, 订座, 订位, 订一, 预订, 预定, 预约, 挂号, 抢票, 抢一张, 门票, 买票, 演唱会, 租车, 退票, 改签
 
 [alarm deed]
+a meeting with, set up a meeting, set a meeting, schedule my, schedule a, ^schedule, arrange a meeting, arrange a, my meeting, my meetings, my schedule, on my agenda, wake me at, alarms, my reminders, reminders, dont let me forget, wanted to remember
+我的提醒, 取消提醒, 所有提醒, 所有闹钟, 约个会, 安排一个会, 会议安排
 set an alarm, alarm, set a timer, timer, set a reminder, remind me, reminder, wake me up, wake me, countdown, stopwatch, snooze, on my calendar, calendar, add to my calendar, schedule a meeting, meeting for tomorrow, to do list, my todo list, shopping list
 闹钟, 闹铃, 定时, 倒计时, 计时, 提醒我, 提醒, 叫我起床, 叫醒我, 日程, 日历, 备忘录, 待办, 安排会议, 记一下~
 
 [media deed]
+^listen to, listen to=0.7, hear the song, hear a song, hear some, hear=0.4, the song=0.7, this song=0.7, next tune, some music, music=0.5, album=0.5, ^watch=0.7, turn it up, louder, quieter, the movie=0.5, movie times, showtimes
+音乐=0.5, 歌曲=0.5, 想听, 听一些, 听点, 的歌, 专辑=0.5, 歌单, 播放列表, 电影票, 电影院, 场次
 ^play, play some, play me, play the song, play music, music by, ^pause, skip this song, next song, next track, spotify, playlist, podcast, radio station, turn on the radio, netflix, youtube=0.5, watch a movie, the volume, volume up, volume down, volume
 播放, 放一首, 放首歌, 放首, 放歌, 放点音乐, 来首歌, 来一首歌, 听歌, 听音乐, 暂停播放, 下一首, 上一首, 切歌, 音量, 大声点, 小声点, 声音调, 看电影, 放电影, 追剧, 收音机, 电台
 
 [device deed]
+turn the, turn my, switch the, switch my, ^lock, doors are locked, all doors, the doors, the door=0.5, the ac, the tv=0.55, tv=0.5, the heater, the fan, my phone, my cellphone, my cell phone, find my phone, lost phone, wi fi, my computer, my laptop, the oven, the lamp, sprinklers, set the temperature
+我的手机, 手机在哪, 找手机, 电灯, 台灯, 风扇, 热水器, 关机, 音箱, 门锁
 turn on, turn off, turn up, turn down, switch on, switch off, trun on, trun off, trun up, trun down, the lights, bedroom lights, kitchen light, dim the, thermostat, air conditioner, vacuum, start the robot, lock the, unlock the, unlock, open the door, close the door, garage, open the app, ^open=0.7, launch the, install the app, brightness, bluetooth, wifi, airplane mode, take a picture, take a photo, take a selfie, take a screenshot, screenshot, restart the, reboot, shut down, shutdown, battery, flashlight, print two copies, print this, ^print, printer
-打开=0.6, 关掉, 关上, 关闭, 关灯, 开灯, 把灯, 的灯, 灯关, 灯打开, 空调, 暖气, 窗帘, 电视, 扫地, 洗衣机, 冰箱, 锁门, 开门, 车门, 亮度, 屏幕, 调低, 调高, 调大, 调小, 调到, 蓝牙, 无线网, 飞行模式, 手电筒, 拍照, 拍张照, 拍个照, 自拍, 截屏, 截个屏, 截图, 录屏, 录音=0.5, 重启, 关机, 开机, 打印, 复印, 安装应用, 卸载, 充电=0.4
+打开=0.6, 关掉, 关上, 关闭, 关灯, 开灯, 把灯, 的灯, 灯关, 灯打开, 空调, 暖气, 窗帘, 电视=0.5, 扫地, 洗衣机=0.5, 冰箱=0.5, 锁门, 开门, 车门, 亮度, 屏幕=0.5, 调低, 调高, 调大, 调小, 调到, 蓝牙=0.5, 无线网, 飞行模式, 手电筒, 拍照, 拍张照, 拍个照, 自拍, 截屏, 截个屏, 截图, 录屏, 录音=0.5, 重启, 关机, 开机, 打印, 复印, 安装应用, 卸载, 充电=0.4
 
 [call deed]
+^message, ^text=0.5, let him know, let her know, let them know, a text to, a message to, a call to, a phone call, phone call, email to, an email to, ^inform, ^ring, facetime, voicemail, i am running late, i will be late, i am late
+打给, 给他发, 告诉他, 告诉她, 通知他们, 语音留言, 微信给
 ^call, call my, call me, phone my, ^phone, make a call, dial, hang up, ^text my, text my, send a text, send a message, send an email, send an e mail, send the email, send this to, send it to, ^send, ^email, email my, reply to, message my, forward this to, post a tweet, tweet this, post on, whatsapp
 打电话, 打个电话, 拨打, 拨号, 挂断, 电话给, 发短信, 发条短信, 发微信, 发消息, 发条消息, 发封邮件, 发邮件, 发个邮件, 发送邮件, 发送给, 发给他, 回复他, 回邮件, 转发给, 发朋友圈, 发微博, 视频通话, 请个假
 
 [order deed]
+checking account, savings account, my account, my bank, my balance, my savings, my checking, my bill, my bills, the bill=0.5, utility bill, electric bill, move money, send money to, my credit card, my card, afford=0.6, my order, my package, shipment, on my list, to my list, to the list, grocery
+我的账户, 账户余额, 银行卡, 信用卡, 账单, 水电费, 房租, 订单, 加入购物车, 购物清单
 ^order, order a, order me, order some, order food, deliver, delivery, takeaway=0.3, pizza=0.4, groceries, add to my cart, to my cart, shopping cart, ^buy, buy me, purchase, pay my, pay the bill, pay for, transfer money, ^transfer, send money, wire money, bank account, account balance, top up, recharge my, my balance, refund my, track my package, where is my order, where is my package, subscribe me, cancel my subscription, cancel my
-外卖, 点餐, 点一份, 点份, 点杯, 叫外卖, 下单, 下个单, 购物车, 买一, 买两, 网购, 快递, 物流, 付款, 支付, 转账, 转钱, 汇款, 还信用卡, 缴费, 交电费, 话费, 充值, 充话费, 充一百, 余额, 退款, 退货, 取消订单, 红包, 我的订单
+外卖, 点餐, 点一份, 点份, 点杯, 叫外卖, 下单, 下个单, 购物车, 买一, 买两, 网购, 快递=0.55, 物流=0.5, 付款, 支付=0.55, 转账, 转钱, 汇款, 还信用卡, 缴费, 交电费, 话费, 充值, 充话费, 充一百, 余额, 退款, 退货, 取消订单, 红包, 我的订单
 
 [travel deed]
-navigate, navigation, directions to, route to, take me to, drive me, call a taxi, a taxi, taxi, uber, get me a cab, cab to, nearest gas station, nearest petrol station, nearest, nearby=0.6, near me, traffic, traffic jam, how is traffic, bus schedule, train schedule, next bus, next train, flight status
+a cab, hail a
+堵不堵, 路上堵
+flight=0.5, flights=0.55, flight from, flights from, round trip=0.7, a flight, how do i get to, how can i get to, how to get to, get to the, directions, the closest=0.7, closest=0.55, bus stop, subway=0.5, train station=0.55, airport=0.6, my flight, my location, where am i, ride to, lyft, commute, how long will it take to get
+航班=0.6, 地铁站=0.55, 公交站, 火车站怎么, 去机场, 到机场, 最近的地铁
+navigate, navigation, directions to, route to, take me to, drive me, call a taxi, a taxi, taxi, uber, get me a cab, cab to, nearest gas station, nearest petrol station, nearest=0.55, the nearest=0.7, nearby=0.5, near me, traffic, traffic jam, how is traffic, bus schedule, train schedule, next bus, next train, flight status
 导航, 路线, 怎么走, 打车, 叫车, 叫一辆, 叫辆, 出租车, 网约车, 滴滴, 最近的=0.6, 附近, 堵车, 路况, 停车场, 加油站, 公交, 地铁几点, 下一班
 
 [weather deed]
+how cold is it, how hot is it, how warm is it, cold outside, hot outside, raining=0.7, rain today, rain tomorrow, chance of rain, snow today, snow tomorrow, the temperature=0.5, temperature=0.5, high and low, sunny, cloudy, windy, storm=0.5, heat index, uv index
+有多热, 多热, 有多冷, 多冷, 热吗, 冷吗, 天晴, 晴天, 阴天, 下雪, 暴风, 风暴, 湿度, 雨会停, 会停雨, 外套=0.6, 雨伞, 刮风, 降温, 晒吗, 晴吗, 热量指数, 体感温度, 暖和吗, 降雨
 weather, the weather, weather forecast, forecast, will it rain, is it raining, going to rain, will it snow, temperature outside, temperature tomorrow, do i need an umbrella, umbrella, sunny tomorrow, humidity, air quality
-天气, 天气预报, 下雨吗, 会下雨, 会不会下雨, 下雪吗, 气温, 温度多少, 多少度, 带伞, 空气质量, 雾霾, 台风, 几度
+天气, 天气预报, 下雨吗, 会下雨, 会不会下雨, 下雪吗, 气温, 温度多少, 多少度, 带伞, 空气质量, 雾霾, 台风=0.5, 几度
 
 [live deed]
+stock doing, stock today, shares doing
+what is the time, the time in, what time=0.5, what time is, what time is it, the time now, time of day, what hour is it, todays date, the date today, what is todays date, score of the game, exchange rate, lottery, trending
+现在的时间, 现在时间, 今天的日期, 今天是几号, 今天星期, 行情, 涨停, 实时
 stock price, share price, stock market, exchange rate today, bitcoin price, price of bitcoin, the score of, who won the game, latest news, news today, breaking news, headlines, todays news, what time is it, current time, what day is it, what is the date, lottery numbers
-股价, 股票, 大盘, 汇率=0.6, 今日汇率, 比特币价格, 油价, 金价, 比分, 今天新闻, 最新新闻, 新闻头条, 热搜, 现在几点, 几点了, 今天几号, 星期几, 彩票, 开奖
+股价, 股票=0.6, 大盘, 汇率=0.6, 今日汇率, 比特币价格, 油价, 金价, 比分, 今天新闻, 最新新闻, 新闻头条, 热搜, 现在几点, 几点了, 今天几号, 星期几, 彩票, 开奖
 
 [files deed]
 delete all, delete the, delete my, ^delete, remove the file, rename the file, move the file, copy the file, files in my, downloads folder, my folder, empty the trash, free up space, upload this to, save it to my, backup my, back up my, format my disk
@@ -200,6 +253,8 @@ version, word for, please, equivalent
 版, 版本, 怎么说, 怎么讲, 怎么写
 
 [operator grammar]
+multiply, divide, add up, divisible by, added to, subtracted from
+除以, 相乘, 相加
 plus, minus, times, multiplied by, divided by, over, squared, cubed, to the power of, to the power, mod, modulo, percent of, add, subtract, multiply by, divide by
 加, 减, 乘, 除, 加上, 减去, 乘以, 除以, 加到, 的平方, 的立方, 次方, 乘上, 除, 开平方, 开方, 等于
 
@@ -207,6 +262,8 @@ plus, minus, times, multiplied by, divided by, over, squared, cubed, to the powe
 sqrt, sin, cos, tan, log, ln, exp, abs, factorial, square root of, cube root of, log base, logarithm of, average of, sum of, mean of, median of, percent of, gcd, lcm
 
 [unit grammar]
+cup, pint, quart, teaspoon, tablespoon, tablesppon, celcius, milligram, milliliter, millilitre, ton, tonne, stone, nautical mile, knot, square metre, square meter, square foot, cubic metre, joule, calorie, watt, kilowatt, horsepower, pascal, psi, bar
+吨, 杯, 茶匙, 汤匙, 海里, 两, 钱, 尺, 寸, 里, 平方公里, 立方米, 焦耳, 卡路里, 千瓦
 km, kilometre, kilometer, mile, metre, meter, cm, centimetre, centimeter, mm, foot, feet, inch, yard, kg, kilogram, gram, pound, lb, ounce, oz, litre, liter, ml, gallon, celsius, fahrenheit, kelvin, hour, minute, second, day, week, month, year, kb, mb, gb, tb, byte, bit, mph, km/h, degree, radian, acre, hectare, dollar, euro, yuan
 公里, 千米, 英里, 米, 厘米, 毫米, 英尺, 英寸, 千克, 公斤, 斤, 克, 磅, 盎司, 升, 毫升, 加仑, 摄氏度, 华氏度, 小时, 分钟, 秒, 天, 周, 个月, 年, 平方米, 亩, 公顷, 元, 块, 美元, 欧元, 人民币, 字节
 
@@ -232,3 +289,5 @@ word, words
 [countTerms grammar]
 keyword, keywords, key word, key words, key phrase, key phrases, tag, tags, hashtag, hashtags, term, terms, phrase, phrases
 关键词, 关键字, 标签, 术语, 主题词, 词
+"""#
+}

@@ -1,0 +1,107 @@
+import TestSupport
+import Testing
+
+/// Wrong command lines and bad input: a clear sentence, and the code for it.
+@Suite(.timeLimit(.minutes(1)))
+struct UsageTests {
+    @Test(
+        "Wrong usage is code 2, and the words name what is wrong",
+        arguments: [
+            (["aks", "x"], "unknown command \"aks\": did you mean \"ask\"? See skillbus --help"),
+            (["ask", "--jsn", "x"], "unknown option --jsn: did you mean --json? See skillbus ask --help"),
+            (["--url", "x", "ask"], "unknown option --url: options come after the command; see skillbus --help"),
+            (["ask", "--timeout", "0", "x"], "--timeout must be a number of seconds above 0, not \"0\""),
+            (["ask", "--timeout"], "option --timeout needs a value; see skillbus ask --help"),
+            (["ask", "--json=1", "x"], "option --json takes no value; see skillbus ask --help"),
+            (["ask", "  "], "the text is empty: say what you want"),
+            (
+                ["ask", "--arguments", "[1]", "x"],
+                "--arguments must be a JSON object like '{\"sentences\": 3}', not array"
+            ),
+            (["ask", "--arguments", "{", "x"], "--arguments is not JSON: it must be like '{\"sentences\": 3}'"),
+            (["ask", "--file", "/nonexistent", "x"], "cannot read /nonexistent: No such file or directory"),
+            (["ask", "--file", "/tmp", "x"], "cannot read /tmp: Is a directory"),
+            (
+                ["ask", "--when-busy", "wait", "x"],
+                "--when-busy must be parallel, enqueue, reject or interrupt, not \"wait\""
+            ),
+            (["skills", "x"], "skillbus skills takes no operand; see skillbus skills --help"),
+            (["resume"], "skillbus resume needs SESSION; see skillbus resume --help"),
+            (["cancel", "s"], "name the request, or say --all; `skillbus resume SESSION --json` shows the ids"),
+            (["log", "--limit", "many"], "--limit must be a whole number from 1 to 1000, not \"many\""),
+            (["completion", "fish"], "completion is for bash and zsh, not \"fish\""),
+            (["help", "versoin"], "unknown command \"versoin\": did you mean \"version\"?"),
+            (["ask", "--url", "localhost:8080", "x"], "it must be like http://127.0.0.1:8080"),
+        ]
+    )
+    func usage(_ words: [String], _ expected: String) async throws {
+        let result = try await run(skillbus, words, environment: ["SKILLBUS_URL": nil])
+        #expect(result.code == 2)
+        #expect(result.error.contains(expected), "\(result.error)")
+        #expect(result.output == "")
+    }
+
+    @Test("No command shows the help on standard error")
+    func nothing() async throws {
+        let result = try await run(skillbus)
+        #expect(result.code == 2)
+        #expect(result.error.contains("Usage: skillbus COMMAND"))
+    }
+
+    @Test("Text over the limit is refused, naming the limit and the way out")
+    func tooLong() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("big", String(repeating: "word ", count: 300_000))
+        let result = try await run("/bin/sh", ["-c", "\"$0\" ask - < \"$1\"", skillbus, folder.file("big")])
+        #expect(result.code == 2)
+        #expect(result.error.contains("more than 1048576 bytes, which is the limit"))
+        #expect(result.error.contains("--file, up to 25 MB"))
+    }
+
+    @Test(
+        "Text that is not UTF-8 is refused, on standard input, in a file and in an argument",
+        arguments: [
+            "printf 'a\\377b' | \"$0\" ask -", "printf 'a\\377b' > \"$1\"; \"$0\" ask --file \"$1\" x",
+            "\"$0\" ask \"$(printf 'a\\377b')\"",
+        ]
+    )
+    func notUTF8(_ script: String) async throws {
+        let folder = try TemporaryFolder()
+        let result = try await run("/bin/sh", ["-c", script, skillbus, folder.file("a.txt")])
+        #expect(result.code == 2)
+        #expect(result.error.contains("is not valid UTF-8"), "\(result.error)")
+    }
+
+    @Test("Files over the limit are refused, naming it")
+    func tooLarge() async throws {
+        let folder = try TemporaryFolder()
+        let script = "head -c 27000000 /dev/zero > \"$1\"; \"$0\" ask --file \"$1\" x"
+        let result = try await run("/bin/sh", ["-c", script, skillbus, folder.file("big.bin")])
+        #expect(result.code == 2)
+        #expect(result.error.contains("more than 26214400 bytes (25 MB)"))
+    }
+
+    @Test(
+        "Without a gateway: code 3, and the words name the address and what to do",
+        arguments: [
+            ["ask", "x"], ["skills"], ["route", "x"], ["sessions"], ["resume", "s"], ["cancel", "s", "r"], ["log"],
+            ["chat"],
+        ]
+    )
+    func unreachable(_ words: [String]) async throws {
+        let url = try ScriptedServer { _, _ in }.url
+        let result = try await run(skillbus, words + ["--url", url])
+        #expect(result.code == 3)
+        #expect(
+            result.error
+                == "skillbus: no gateway at \(url) (Connection refused): start one with `skillbus up`, or set SKILLBUS_URL"
+        )
+    }
+
+    @Test("The version", arguments: [["version"], ["--version"]])
+    func version(_ words: [String]) async throws {
+        let result = try await run(skillbus, words)
+        #expect(result.code == 0)
+        #expect(result.output.hasPrefix("skillbus "))
+    }
+}

@@ -1,0 +1,47 @@
+import Lifecycle
+import Testing
+
+@testable import Gateway
+
+@Suite struct SettingsTests {
+    private func settings(_ arguments: String..., environment: [String: String] = [:]) throws -> Settings {
+        try Settings(Settings.command.parse(arguments, environment: environment))
+    }
+
+    private func refusal(_ arguments: String...) -> String {
+        do {
+            _ = try Settings(Settings.command.parse(arguments, environment: [:]))
+            return ""
+        } catch { return error.description }
+    }
+
+    @Test func withoutOptionsItListensOnLoopback() throws {
+        let settings = try settings(environment: ["SKILLBUS_STATE": "/var/lib/x/"])
+        #expect(settings.host == "127.0.0.1" && settings.port == 8080 && settings.isLocal)
+        #expect(settings.router == "tcp://127.0.0.1:5555" && settings.state == "/var/lib/x")
+    }
+
+    @Test func anOptionComesBeforeItsVariable() throws {
+        let environment = ["SKILLBUS_HTTP": "127.0.0.1:1", "SKILLBUS_ROUTERS": "router"]
+        #expect(try settings(environment: environment).port == 1)
+        #expect(try settings("--http", "localhost:2", environment: environment).port == 2)
+        #expect(try settings(environment: environment).router == "tcp://router:5555")
+    }
+
+    @Test(arguments: ["0.0.0.0:8080", "[::]:8080", "192.168.1.1:80", "example.org:80"])
+    func aWideAddressNeedsConsent(_ address: String) throws {
+        #expect(refusal("--http", address).contains("--allow-insecure"))
+        #expect(try settings("--http", address, "--allow-insecure").isLocal == false)
+        #expect(try settings("--http", address, environment: ["SKILLBUS_ALLOW_INSECURE": "1"]).isLocal == false)
+    }
+
+    @Test(arguments: ["127.0.0.1:0", "127.9.9.9:1", "localhost:80", "[::1]:80", ":80"])
+    func theseAreLocal(_ address: String) throws { #expect(try settings("--http", address).isLocal) }
+
+    @Test(arguments: ["", "8080", "host:", "host:x", "host:65536", "host:-1", "[::1:80", "http://x:80"])
+    func whatIsNoAddressIsNamed(_ address: String) {
+        #expect(refusal("--http=\(address)").contains("--http") || address.isEmpty)
+    }
+
+    @Test func oneRouterForNow() { #expect(refusal("--routers", "a,b").contains("--routers")) }
+}
