@@ -113,8 +113,10 @@ extension DocumentIndex {
                 counts[term.form, default: 0] += 1
                 if frequencies[term.form] == nil { frequencies[term.form] = try frequency(of: term.form) }
             }
-            // A word that no passage has takes no room, unless it may stand within a longer one.
-            let found = candidates.filter { $0.isHan || frequencies[$0.form] != 0 }
+            // A word that no passage has takes no room, unless it may stand within a longer one, or SQLite sees it
+            // otherwise than it is looked up: without accents, in pieces.
+            func isPlain(_ form: String) -> Bool { form.utf8.allSatisfy { 48...57 ~= $0 || 97...122 ~= $0 } }
+            let found = candidates.filter { !isPlain($0.form) || frequencies[$0.form] != 0 }
             guard Set(found.map(\.form)).count > Self.mostTerms else { return Array(found.prefix(Self.mostWords)) }
             let passages = Double(try database.integer("SELECT max(id) FROM passages") ?? 1)
             func weight(_ form: String) -> Double {
