@@ -66,7 +66,8 @@ extension Dispatcher {
                 job.state = .leased(to: worker.peer, dispatch: 0, isAccepted: true)
                 worker.leases.add(job)
             } else {
-                lost(job, reason: "the worker lost the job", now: now)
+                // The worker lives and says so itself: what it had not taken up, it never got.
+                lost(job, reason: "the worker lost the job", mayHaveBegun: false, now: now)
             }
         }
         for job in jobs.values {
@@ -83,14 +84,14 @@ extension Dispatcher {
         for job in jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
     }
 
-    /// A leased job will not be ended by its worker.
-    mutating func lost(_ job: Job, reason: String, now: UInt64) {
+    /// A leased job will not be ended by its worker. A worker that dies may have begun it without being heard.
+    mutating func lost(_ job: Job, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
         guard case .leased(_, _, let isAccepted) = job.state else { return }
         job.state = .waiting
         if job.isCancelled {
             return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         }
-        if !registry.isIdempotent(job.skill), isAccepted {
+        if !registry.isIdempotent(job.skill), isAccepted || mayHaveBegun {
             return fail(
                 job,
                 JobError(
@@ -101,8 +102,10 @@ extension Dispatcher {
                 now: now
             )
         }
-        guard isAccepted else {
-            // Nobody has seen it: back to the head of the queue for free.
+        if !isAccepted, job.unseenLosses < Dispatcher.unseenLosses {
+            // Most likely nobody has seen it: back to the head of the queue for free. But not for ever, or a job that
+            // ends each worker at once would never be given up.
+            if mayHaveBegun { job.unseenLosses += 1 }
             guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
             entry.queue.prepend(job)
             return fill(entry, now: now)
@@ -203,7 +206,7 @@ extension Dispatcher {
             let header = Header(.cancel, job: job.id, generation: job.generation, attempt: job.attempt)
             actions.append(.toWorker(peer, Outgoing(header)))
             cancelCalls(of: job, now: now)
-        case .ended: break
+        case .ended, .failed: break
         }
     }
 
@@ -225,6 +228,7 @@ extension Dispatcher {
             var body: [UInt8] = []
             ExecutionList.append(job.execution, to: &body)
             actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
+        case .failed: break
         }
     }
 
@@ -265,7 +269,7 @@ extension Dispatcher {
             registry.workers[peer]?.leases.remove(job)
             fence(job)
             fail(job, timeout("the request's time is over and its worker does not stop"), now: now)
-        case .ended:
+        case .ended, .failed:
             if !job.gateway.isConnected, now >= job.gateway.lastHeard + Dispatcher.acknowledgementLimit {
                 jobs[job.id] = nil
                 fence(job)

@@ -254,3 +254,45 @@ struct OtherRenderTests {
         #expect(buffer.rest == "d")
     }
 }
+
+struct StatusLinesTests {
+    @Test("One line for each skill at work, fitting the width")
+    func lines() throws {
+        var view = SessionView()
+        let steps: JSONValue = [
+            ["id": "s1", "skill": "summarize", "after": [], "arguments": [:]],
+            ["id": "s2", "skill": "keywords", "after": ["s1"], "arguments": [:]],
+        ]
+        func apply(_ seq: UInt64, _ type: String, _ data: JSONValue, step: String? = nil) {
+            view.apply(
+                SessionEvent(
+                    seq: seq,
+                    time: "",
+                    session: "s",
+                    request: "r",
+                    job: step,
+                    step: step,
+                    skill: nil,
+                    attempt: step == nil ? nil : 1,
+                    type: type,
+                    data: data
+                )
+            )
+        }
+        func lines() -> [String] {
+            StatusLines.lines(view[request: "r"], started: ["s1": 1], now: 3, columns: 60, style: Style(isOn: false))
+        }
+        apply(1, "request.accepted", ["text": "x"])
+        #expect(lines() == ["⠋ choosing skills"])
+        apply(2, "request.plan", ["mode": "chain", "steps": steps])
+        apply(3, "job.progress", ["message": "读取\u{1b}[2J 文件", "fraction": 0.456], step: "s1")
+        let shown = lines()
+        #expect(shown.count == 2)
+        #expect(shown[0].hasPrefix("⠋ summarize 读取␛[2J 文件"))
+        #expect(shown[0].hasSuffix(" 45 %  2.0 s"))
+        #expect(shown[1].hasPrefix("· keywords  waiting for s1"))
+        for line in shown { #expect(Terminal.width(line) <= 60) }
+        #expect(StatusLines.seconds(0.04) == "0.0 s")
+        #expect(StatusLines.seconds(75.26) == "75 s")
+    }
+}

@@ -104,22 +104,28 @@ struct FollowedSession: Sendable {
     }
     let connection: RawConnection
 
-    /// The events as the algorithm of the standard reads them.
+    /// The events as the algorithm of the standard reads them: CR, LF and both together end a line.
     var events: [Event] {
-        guard let start = connection.text.firstRange(of: "\r\n\r\n") else { return [] }
+        let bytes = connection.bytes
+        guard let response = RawResponse(bytes) else { return [] }
         var events: [Event] = []
         var event = Event(type: "message", data: [])
-        let text = connection.text[start.upperBound...].replacing("\r\n", with: "\n").replacing("\r", with: "\n")
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.isEmpty {
+        var isAfterCarriageReturn = false
+        for line in response.body.split(omittingEmptySubsequences: false, whereSeparator: { $0 == 10 || $0 == 13 }) {
+            // The empty line between CR and LF is none.
+            let isBetween = isAfterCarriageReturn && line.isEmpty && response.body[safe: line.startIndex] == 10
+            isAfterCarriageReturn = response.body[safe: line.endIndex] == 13
+            if isBetween { continue }
+            let text = String(decoding: line, as: UTF8.self)
+            if text.isEmpty {
                 if !event.data.isEmpty { events.append(event) }
                 event = Event(type: "message", data: [])
-            } else if line.hasPrefix("id: ") {
-                event.id = String(line.dropFirst(4))
-            } else if line.hasPrefix("event: ") {
-                event.type = String(line.dropFirst(7))
-            } else if line.hasPrefix("data: ") {
-                event.data.append(String(line.dropFirst(6)))
+            } else if text.hasPrefix("id: ") {
+                event.id = String(text.dropFirst(4))
+            } else if text.hasPrefix("event: ") {
+                event.type = String(text.dropFirst(7))
+            } else if text.hasPrefix("data: ") {
+                event.data.append(String(text.dropFirst(6)))
             }
         }
         return events
@@ -133,4 +139,8 @@ struct FollowedSession: Sendable {
 extension RawResponse {
     var json: JSONValue? { try? JSONBody.decode(JSONValue.self, from: body) }
     var code: String? { json?["code"]?.string }
+}
+
+extension Array {
+    fileprivate subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
 }

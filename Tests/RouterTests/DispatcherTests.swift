@@ -82,7 +82,9 @@ struct Bench {
     mutating func taken() -> (dispatches: [(Execution, Peer)], said: [String]) {
         var dispatches: [(Execution, Peer)] = []
         var said: [String] = []
-        for action in dispatcher.takeActions() {
+        var actions: [Dispatcher.Action] = []
+        dispatcher.takeActions(into: &actions)
+        for action in actions {
             switch action {
             case .dispatch(let job, let worker, _): dispatches.append((job.execution, worker.peer))
             case .toWorker(_, let message): said.append("worker \(message.header.type)")
@@ -185,6 +187,31 @@ struct DispatcherTests {
         #expect(bench.dispatcher.jobs.count == 1)
     }
 
+    @Test func aJobThatEndsWorkersBeforeTheySpeakIsDeadLetteredToo() throws {
+        var bench = Bench()
+        var ends: [String] = []
+        for turn in 0..<Dispatcher.unseenLosses + Dispatcher.maximumAttempts {
+            let peer = try bench.worker(credit: 1)
+            if turn == 0 { try bench.submit() }
+            bench.dispatcher.workerLost(peer, reason: "died", now: bench.now)
+            ends += bench.taken().said
+        }
+        #expect(ends.last == "gateway event failed dead_lettered")
+    }
+
+    @Test func whatIsNotIdempotentIsNotSentAgainWhenItsWorkerDiesBeforeItSpeaks() throws {
+        var bench = Bench()
+        _ = try bench.worker(credit: 1, idempotent: false)
+        _ = try bench.worker(credit: 1, idempotent: false)
+        let request = try bench.submit()
+        bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now)
+        let owner = try #require(bench.taken().dispatches.first?.1)
+        bench.dispatcher.workerLost(owner, reason: "died", now: bench.now)
+        let (dispatches, said) = bench.taken()
+        #expect(dispatches.isEmpty)
+        #expect(said == ["gateway event failed outcome_unknown"])
+    }
+
     @Test func aJobThatKeepsEndingWorkersIsDeadLettered() throws {
         var bench = Bench()
         try bench.submit("echo", request: .timeOrdered(milliseconds: 5), generation: 1)
@@ -199,7 +226,6 @@ struct DispatcherTests {
             ends += bench.taken().said
         }
         #expect(ends == ["gateway event retrying", "gateway event retrying", "gateway event failed dead_lettered"])
-        #expect(bench.dispatcher.jobs.isEmpty)
     }
 
     @Test func whatIsNotIdempotentAsksFirstAndNeverRunsTwice() throws {
@@ -243,7 +269,8 @@ struct DispatcherTests {
         let flags: Header.Flags = [.terminal, .resent]
         #expect(bench.event(execution, from: peer, terminal: .terminal, kind: .finished) == "forward")
         #expect(bench.event(execution, from: peer, terminal: flags, kind: .finished) == "forward")
-        bench.dispatcher.acknowledged([execution])
+        bench.dispatcher.acknowledged(execution)
+        bench.dispatcher.passOnAcknowledgements()
         #expect(bench.taken().said == ["worker eventAck"])
         #expect(bench.event(execution, from: peer, terminal: flags, kind: .finished) == "fence")
         #expect(bench.dispatcher.registry.workers[peer]?.credit == 1)
@@ -283,7 +310,6 @@ struct DispatcherTests {
         _ = bench.event(execution, from: peer)
         bench.dispatcher.workerLost(peer, reason: "died", now: bench.now)
         #expect(bench.taken().said == ["gateway event failed cancelled"])
-        #expect(bench.dispatcher.jobs.isEmpty)
     }
 
     @Test func aFullQueueRefusesAtOnce() throws {
@@ -372,5 +398,34 @@ struct DispatcherTests {
         bench.now += 600
         bench.dispatcher.tick(now: bench.now)
         #expect(bench.taken().said == ["gateway event failed timeout"])
+    }
+
+    @Test func anEndOfTheRoutersOwnComesAgainUntilItIsAcknowledged() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 0)
+        let request = try bench.submit(deadline: 100)
+        bench.now += 200
+        bench.dispatcher.registry.workers[peer]?.lastHeard = bench.now
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said == ["gateway event failed timeout"])
+        // The gateway was away when it was sent, and submits the request again after its return.
+        try bench.submit("echo", request: request, generation: 1)
+        #expect(bench.taken().said == ["gateway event failed timeout"])
+        bench.dispatcher.acknowledged(Execution(job: request.job(step: 1), generation: 1, attempt: 1))
+        #expect(bench.dispatcher.jobs.isEmpty)
+    }
+
+    @Test func aRequestThatReturnsToANewRouterIsPlannedOnlyWhenTheWorkersMayBeBack() throws {
+        var bench = Bench()
+        bench.now = 500
+        _ = try bench.worker("chat")
+        let request = Identifier.timeOrdered(milliseconds: 1)
+        try bench.submit("", request: request, generation: 2)
+        #expect(bench.taken().said.isEmpty)
+        try bench.submit("", request: .timeOrdered(milliseconds: 2), generation: 1)
+        #expect(bench.taken().said == ["plan"])
+        bench.now = Dispatcher.startGrace + 1
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said == ["plan"])
     }
 }

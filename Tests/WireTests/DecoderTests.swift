@@ -80,7 +80,8 @@ struct DecoderTests {
         let bytes: [UInt8] = [9, 0, 0, 0, 4, 0, 0, 0, 1]
         #expect(throws: WireError.truncated(needed: 17, got: 9)) { try cursor.next(in: bytes.span.bytes) }
         var other = EventRecordCursor()
-        #expect(throws: WireError.unknownEventKind(99)) { try other.next(in: [0, 0, 0, 0, 99, 0, 0, 0].span.bytes) }
+        let unknown: [UInt8] = [0, 0, 0, 0, 99, 0, 0, 0]
+        #expect(throws: WireError.unknownEventKind(99)) { try other.next(in: unknown.span.bytes) }
     }
 
     @Test func finishedWithoutPartsIsWrittenAsTheGeneralEncoderWould() throws {

@@ -23,6 +23,8 @@ final class Screen: Sendable {
     private let request: String?
     private let begin = ContinuousClock.now
     private let showsStatus = Terminal.movesCursor(2)
+    /// What is over sooner needs no status.
+    private static let patience = 0.15
     private let style = Style(for: 2)
 
     /// A screen for one request; or, without an id, for all of a session, one after the other with their questions.
@@ -135,7 +137,7 @@ final class Screen: Sendable {
     }
 
     private func draw(_ state: inout State, _ now: Double) {
-        guard showsStatus, request != nil || state.view.isBusy else {
+        guard showsStatus, now > Screen.patience, request != nil || state.view.isBusy else {
             return erase(&state)
         }
         erase(&state)

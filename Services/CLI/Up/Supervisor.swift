@@ -240,7 +240,8 @@ actor Supervisor {
             service.role != .worker && !service.wasEverReady
             && (exitCode == ExitCode.usage || services[index].policy.failures >= Supervisor.attempts)
         say(words + (isHopeless ? ", and Skillbus cannot run without it" : "; starting it again"))
-        if exitCode != 0 {
+        // One that was killed has nothing to say about it.
+        if exitCode != 0 && status & 0x7f != SIGKILL && status & 0x7f != SIGTERM {
             if !settings.isVerbose { for line in service.log.last { say("  \(service.name): \(line)") } }
             say("  its log: \(service.log.path)")
         }
@@ -303,8 +304,9 @@ actor Supervisor {
     private func cleanUp() {
         Interrupts.shared.handle(nil)
         if let file = settings.readyFile { unlink(file) }
-        guard let temporary = settings.temporary else { return }
-        for name in ["frontend.sock", "backend.sock"] { unlink("\(temporary)/\(name)") }
-        rmdir(temporary)
+        for endpoint in [settings.frontend, settings.backend] where endpoint.hasPrefix("ipc://") {
+            unlink(String(endpoint.dropFirst(6)))
+        }
+        if let temporary = settings.temporary { rmdir(temporary) }
     }
 }

@@ -5,6 +5,10 @@ let package = Package(
     name: "shout",
     dependencies: [.package(name: "skillbus", path: "../../..")],
     targets: [
-        .executableTarget(name: "shout", dependencies: [.product(name: "SkillKit", package: "skillbus")], path: "Sources/Shout")
+        .executableTarget(
+            name: "shout",
+            dependencies: [.product(name: "SkillKit", package: "skillbus")],
+            path: "Sources/Shout"
+        )
     ]
 )

@@ -12,7 +12,8 @@ struct Shout: Skill {
         id: "shout",
         displayName: "Shout",
         description: "Shout a text: write it in capital letters, upper case. 把文字变成大写，喊出来。",
-        examples: ["shout this: hello there", "write it in capitals", "upper case please", "把这句话变成大写"])
+        examples: ["shout this: hello there", "write it in capitals", "upper case please", "把这句话变成大写"]
+    )
 
     func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
         guard !input.material.isEmpty else {

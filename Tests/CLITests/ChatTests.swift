@@ -1,0 +1,56 @@
+import Glibc
+import TestSupport
+import Testing
+import Wire
+
+/// `skillbus chat` with lines from a pipe, and at a terminal.
+@Suite(.timeLimit(.minutes(1)))
+struct ChatTests {
+    @Test("Lines from a pipe are requests of one session, one after the other")
+    func pipe() async throws {
+        let gateway = try FakeGateway(single("chat", ["hi"]))
+        let result = try await run(
+            skillbus,
+            ["chat"],
+            environment: ["SKILLBUS_URL": gateway.url],
+            input: "hello\n\n@calculator 1 + 1\n/session\n/nonsense\n/quit\nnot read\n"
+        )
+        #expect(result.output == "hi\nhi\n\(FakeGateway.session)")
+        #expect(result.error == "skillbus: no command /nonsense; /help lists them")
+        #expect(result.code == 2)
+        #expect(gateway.submitted?["skill"] == "calculator")
+        #expect(gateway.requests.filter { $0.path == "/v1/sessions" }.count == 1)
+    }
+
+    /// `script` of util-linux gives the program a terminal.
+    private func terminal(_ gateway: FakeGateway, _ state: String) throws -> ChildProcess {
+        try ChildProcess(
+            "/usr/bin/script",
+            ["-qefc", "\(skillbus) chat --state \(state)", "/dev/null"],
+            environment: ["SKILLBUS_URL": gateway.url, "TERM": "xterm", "LC_ALL": "C.UTF-8"]
+        )
+    }
+
+    @Test("At a terminal: history is kept, Ctrl-C cancels what runs, a second one leaves")
+    func interrupts() async throws {
+        let folder = try TemporaryFolder()
+        let gateway = try FakeGateway([plan([("a", [])])] + started("s1", "a", ["begun\n"]) + [.untilCancelled])
+        let chat = try terminal(gateway, folder.path)
+        #expect(await chat.line { $0.contains("Ctrl-D leaves") } != nil)
+        chat.write("你好\n")
+        #expect(await chat.line { $0.contains("begun") } != nil)
+        chat.write("\u{3}")
+        #expect(await eventually { gateway.cancelled == ["r1"] })
+        #expect(await chat.line { $0.contains("request was cancelled") || $0.contains("cancelled") } != nil)
+        #expect(try readFile(folder.file("chat-history")).contains("你好"))
+        // The prompt is back: the next one warns, the one after it leaves.
+        #expect(
+            await eventually {
+                chat.write("\u{3}")
+                return chat.output.contains("Ctrl-C again, or Ctrl-D, leaves.")
+            }
+        )
+        chat.write("\u{3}")
+        #expect(await chat.exitCode() == 130)
+    }
+}
