@@ -8,12 +8,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-func library(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(
         name: name,
         dependencies: dependencies,
         path: "Shared/\(name)",
-        resources: resources,
         swiftSettings: strict
     )
 }
@@ -90,7 +89,7 @@ let package = Package(
         library("Bus", ["Wire", "CZMQ", "CLinux"]),
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
-        library("Intent", ["Wire", "Text"], resources: [.embedInCode("Data/Lexicon.txt")]),
+        library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),

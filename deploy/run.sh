@@ -90,6 +90,7 @@ echo
 
 if [ $prompt = yes ]; then
     echo "Your turn. For example: what is 0.1 + 0.2, to 30 places (Ctrl-D leaves)"
-    # However the conversation ends, the job above was done.
+    # Ctrl-C belongs to the conversation. However that ends, the job above was done.
+    trap : INT
     "$bin/skillbus" chat || true
 fi

@@ -53,7 +53,7 @@ extension Dispatcher {
 
     /// Keeps the leases of a worker that has them still, and gives the others to somebody else.
     private mutating func adopt(
-        _ leases: [Identifier: Job],
+        _ leases: Leases,
         _ held: [Registration.Held],
         _ worker: Worker,
         now: UInt64
@@ -64,9 +64,10 @@ extension Dispatcher {
             }
             if isHeld {
                 job.state = .leased(to: worker.peer, dispatch: 0, isAccepted: true)
-                worker.leases[job.id] = job
+                worker.leases.add(job)
             } else {
-                lost(job, reason: "the worker lost the job", now: now)
+                // The worker lives and says so itself: what it had not taken up, it never got.
+                lost(job, reason: "the worker lost the job", mayHaveBegun: false, now: now)
             }
         }
         for job in jobs.values {
@@ -83,14 +84,14 @@ extension Dispatcher {
         for job in jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
     }
 
-    /// A leased job will not be ended by its worker.
-    mutating func lost(_ job: Job, reason: String, now: UInt64) {
+    /// A leased job will not be ended by its worker. A worker that dies may have begun it without being heard.
+    mutating func lost(_ job: Job, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
         guard case .leased(_, _, let isAccepted) = job.state else { return }
         job.state = .waiting
         if job.isCancelled {
             return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         }
-        if !registry.isIdempotent(job.skill), isAccepted {
+        if !registry.isIdempotent(job.skill), isAccepted || mayHaveBegun {
             return fail(
                 job,
                 JobError(
@@ -101,8 +102,10 @@ extension Dispatcher {
                 now: now
             )
         }
-        guard isAccepted else {
-            // Nobody has seen it: back to the head of the queue for free.
+        if !isAccepted, job.unseenLosses < Dispatcher.unseenLosses {
+            // Most likely nobody has seen it: back to the head of the queue for free. But not for ever, or a job that
+            // ends each worker at once would never be given up.
+            if mayHaveBegun { job.unseenLosses += 1 }
             guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
             entry.queue.prepend(job)
             return fill(entry, now: now)
@@ -131,11 +134,11 @@ extension Dispatcher {
     ) {
         worker.grant(free, seen: seen)
         let held = Set(running)
-        for job in Array(worker.leases.values) {
+        for job in worker.leases.values {
             guard case .leased(_, let dispatch, _) = job.state, dispatch <= seen, !held.contains(job.execution) else {
                 continue
             }
-            worker.leases[job.id] = nil
+            worker.leases.remove(job)
             lost(job, reason: "the worker no longer has the job", now: now)
         }
         fill(worker, now: now)
@@ -149,7 +152,7 @@ extension Dispatcher {
     /// The worker does not take the job: it costs no attempt.
     mutating func refused(_ execution: Execution, by worker: Worker, _ error: JobError, now: UInt64) {
         guard let job = worker.leases[execution.job], job.execution == execution else { return }
-        worker.leases[job.id] = nil
+        worker.leases.remove(job)
         job.state = .waiting
         switch error.code {
         case JobError.Code.draining, "busy":
@@ -168,7 +171,7 @@ extension Dispatcher {
     /// A draining worker hands an accepted job back: it costs no attempt either.
     mutating func released(_ execution: Execution, by worker: Worker, now: UInt64) {
         guard let job = worker.leases[execution.job], job.execution == execution else { return }
-        worker.leases[job.id] = nil
+        worker.leases.remove(job)
         guard registry.isIdempotent(job.skill) else { return lost(job, reason: "its worker stopped", now: now) }
         tryAgain(job, reason: "its worker is shutting down", after: 0, now: now)
     }
@@ -203,7 +206,7 @@ extension Dispatcher {
             let header = Header(.cancel, job: job.id, generation: job.generation, attempt: job.attempt)
             actions.append(.toWorker(peer, Outgoing(header)))
             cancelCalls(of: job, now: now)
-        case .ended: break
+        case .ended, .failed: break
         }
     }
 
@@ -221,10 +224,11 @@ extension Dispatcher {
         switch job.state {
         case .waiting: registry.skills[job.skill]?.queue.remove(job)
         case .leased(let peer, _, _), .ended(let peer):
-            if let worker = registry.workers[peer] { worker.leases[job.id] = nil }
+            if let worker = registry.workers[peer] { worker.leases.remove(job) }
             var body: [UInt8] = []
             ExecutionList.append(job.execution, to: &body)
             actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
+        case .failed: break
         }
     }
 
@@ -262,10 +266,10 @@ extension Dispatcher {
             fail(job, timeout("the request's time was over before a worker was free"), now: now)
         case .leased(let peer, _, _):
             guard let deadline = job.deadline, now >= deadline + Dispatcher.deadlineGrace else { return }
-            registry.workers[peer]?.leases[job.id] = nil
+            registry.workers[peer]?.leases.remove(job)
             fence(job)
             fail(job, timeout("the request's time is over and its worker does not stop"), now: now)
-        case .ended:
+        case .ended, .failed:
             if !job.gateway.isConnected, now >= job.gateway.lastHeard + Dispatcher.acknowledgementLimit {
                 jobs[job.id] = nil
                 fence(job)

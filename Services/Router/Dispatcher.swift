@@ -26,6 +26,8 @@ struct Dispatcher {
 
     /// Attempts that may be lost or fail in passing before a job is given up.
     static let maximumAttempts = 3
+    /// Losses that cost no attempt because nothing had been heard of the job yet: after so many they cost one each.
+    static let unseenLosses = 5
     /// How long a known skill may be without a worker: a restart takes less.
     static let orphanLimit: UInt64 = 10_000
     /// How long a worker may run past a deadline that it knows before the job is ended without it.
@@ -81,14 +83,18 @@ struct Dispatcher {
                 )
             )
         }
-        if let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation {
+        let planned = requests.isEmpty ? nil : requests[id]
+        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
-            guard known < header.generation else { return }
+            guard known < header.generation else { return repeatEnds(of: id) }
             supersede(id, now: now)
         }
         let isEarly = now < startTime + Dispatcher.startGrace
         if skill.isEmpty {
-            if registry.skills.isEmpty, isEarly { return wait(header, parcel, gateway) }
+            // A request that was with another router before comes back sooner than all workers do: what it means must
+            // not be decided among the few that are here already.
+            let isReturning = header.generation > 1
+            if isEarly, registry.skills.isEmpty || isReturning { return wait(header, parcel, gateway) }
             actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
             return
         }
@@ -161,7 +167,7 @@ struct Dispatcher {
         worker.credit -= 1
         worker.dispatches += 1
         job.state = .leased(to: worker.peer, dispatch: worker.dispatches, isAccepted: false)
-        worker.leases[job.id] = job
+        worker.leases.add(job)
         let remaining = job.deadline.map { $0 > now ? $0 - now : 1 } ?? 0
         let header = Header(
             .dispatch,
@@ -183,9 +189,9 @@ struct Dispatcher {
     }
 
     mutating func fill(_ worker: Worker, now: UInt64) {
-        for skill in worker.skills {
+        for entry in worker.entries where entry.queue.count > 0 {
             guard worker.credit > 0 else { return }
-            if let entry = registry.skills[skill], entry.queue.count > 0 { fill(entry, now: now) }
+            fill(entry, now: now)
         }
     }
 
@@ -200,7 +206,7 @@ struct Dispatcher {
     ) -> EventDecision {
         guard let job = jobs[header.job], job.execution == header.execution else { return .fence }
         switch job.state {
-        case .waiting: return .fence
+        case .waiting, .failed: return .fence
         case .ended(let worker):
             // Sent again because the acknowledgement has not come: pass it on again.
             return worker == peer && header.flags.contains(.terminal) ? .forward(job.gateway) : .drop
@@ -220,7 +226,7 @@ struct Dispatcher {
         terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
     ) -> EventDecision {
         let worker = registry.workers[peer]
-        worker?.leases[job.id] = nil
+        worker?.leases.remove(job)
         worker?.credit += 1
         defer { if let worker { fill(worker, now: now) } }
         let mayTryAgain =
@@ -284,17 +290,30 @@ struct Dispatcher {
     /// Ends a job that no worker will end.
     mutating func fail(_ job: Job, _ error: JobError, now: UInt64) {
         let payload = (try? JSONBody.encode(error)) ?? []
-        report(job, .failed, payload)
-        jobs[job.id] = nil
+        var record = EventRecordWriter()
+        record.append(.failed, payload)
+        let message = Outgoing(reportHeader(job, .failed), body: record.bytes)
+        job.attempt += 1
+        job.state = .failed(message)
+        actions.append(.toGateway(job.gateway, message))
         passOn(job, .failed, payload, now: now)
+    }
+
+    /// Sends the ends of this router's own again, after the gateway was away.
+    private mutating func repeatEnds(of request: Identifier) {
+        for job in jobs.values where job.id.request == request {
+            if case .failed(let message) = job.state { actions.append(.toGateway(job.gateway, message)) }
+        }
     }
 
     /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.
     mutating func acknowledged(_ execution: Execution) {
-        guard let job = jobs[execution.job], job.execution == execution, case .ended(let peer) = job.state else {
-            return
-        }
-        jobs[execution.job] = nil
+        guard let index = jobs.index(forKey: execution.job) else { return }
+        let job = jobs.values[index]
+        guard job.execution == execution else { return }
+        if case .failed = job.state { jobs.remove(at: index) }
+        guard case .ended(let peer) = job.state else { return }
+        jobs.remove(at: index)
         // Nearly always few workers: a list, as a dictionary would cost more than the rest.
         for index in acknowledgements.indices where acknowledgements[index].peer == peer {
             return ExecutionList.append(execution, to: &acknowledgements[index].body)

@@ -28,6 +28,8 @@ final class Job {
         case leased(to: Peer, dispatch: UInt64, isAccepted: Bool)
         /// Its terminal event has gone to the gateway, whose acknowledgement is not here yet.
         case ended(worker: Peer)
+        /// This router has ended it: the event is kept until the gateway acknowledges it, as it may not have arrived.
+        case failed(Outgoing)
     }
 
     /// Who called it, if a skill did.
@@ -50,10 +52,14 @@ final class Job {
     let submitted: UInt64
     let size: Int
     var state = State.waiting
+    /// Where it stands among the leases of its worker.
+    var leasePlace = 0
     /// Number of the last dispatch. Attempts count from 1.
     var attempt: UInt32 = 0
     /// Attempts that a worker had accepted when it was lost, or that failed in passing.
     var spentAttempts = 0
+    /// Losses of a worker that had said nothing of the job yet.
+    var unseenLosses = 0
     var isCancelled = false
     /// Of a skill that is not idempotent: whether the gateway has said that the job may run.
     var mayStart = false

@@ -10,8 +10,10 @@ final class Worker {
     var credit: Int
     /// Numbers the dispatches to it.
     var dispatches: UInt64 = 0
-    /// Jobs that it has, by id.
-    var leases: [Identifier: Job] = [:]
+    /// What it serves, as far as it was accepted.
+    var entries: [SkillEntry] = []
+    /// Jobs that it has.
+    var leases = Leases()
     var isDraining = false
     var lastHeard: UInt64
 
@@ -31,6 +33,29 @@ final class Worker {
         }
         credit = max(free - underway, 0)
     }
+}
+
+/// The jobs of one worker. Each knows its place, so that adding and removing one, which every job does, needs no
+/// look-up; finding one by its id, which is rare, does.
+struct Leases {
+    /// In no order.
+    private(set) var values: [Job] = []
+
+    var count: Int { values.count }
+
+    mutating func add(_ job: Job) {
+        job.leasePlace = values.count
+        values.append(job)
+    }
+
+    mutating func remove(_ job: Job) {
+        let place = job.leasePlace
+        guard place < values.count, values[place] === job, let last = values.popLast(), last !== job else { return }
+        values[place] = last
+        last.leasePlace = place
+    }
+
+    subscript(_ id: Identifier) -> Job? { values.first { $0.id == id } }
 }
 
 /// One skill: its versions and the jobs that wait for it.
@@ -237,6 +262,7 @@ struct Registry {
     private mutating func add(_ manifest: SkillManifest, _ worker: Worker, now: UInt64) {
         let entry = skills[manifest.id] ?? SkillEntry(id: manifest.id)
         skills[manifest.id] = entry
+        worker.entries.append(entry)
         entry.orphanedAt = nil
         entry.lastSeen = now
         if let version = entry.versions.first(where: { $0.manifest == manifest }) {

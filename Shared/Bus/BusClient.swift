@@ -36,6 +36,7 @@ public final class BusClient: Sendable {
         var bytes = 0
         var isAsleep = false
         var isClosed = false
+        var hasStarted = false
         var hasEnded = false
         var isPoked = false
         var endWaiters: [CheckedContinuation<Void, Never>] = []
@@ -46,6 +47,7 @@ public final class BusClient: Sendable {
 
     /// Makes a client that is not connected yet.
     /// - Parameter byteLimit: Bytes that may wait to be sent.
+    /// - Throws: `BusError` when the process has no descriptor left.
     public init(byteLimit: Int = 64 * 1024 * 1024) throws(BusError) {
         wakeUp = try WakeUp()
         self.byteLimit = byteLimit
@@ -56,6 +58,7 @@ public final class BusClient: Sendable {
     public func start(_ endpoint: String, context: Context, user: any BusClientUser) throws(BusError) {
         let ready = Semaphore()
         let report = Report(ready)
+        state.withLock { $0.hasStarted = true }
         runThread(named: "bus") { [self] in
             do throws(BusError) {
                 try run(endpoint, context: context, user: user) { report.succeed() }
@@ -103,8 +106,9 @@ public final class BusClient: Sendable {
         wakeUp.signal()
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in
-                if !state.hasEnded { state.endWaiters.append(continuation) }
-                return state.hasEnded
+                let hasEnded = state.hasEnded || !state.hasStarted
+                if !hasEnded { state.endWaiters.append(continuation) }
+                return hasEnded
             }
             if hasEnded { continuation.resume() }
         }

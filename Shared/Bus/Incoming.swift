@@ -56,7 +56,10 @@ public struct Incoming: ~Copyable {
 
     /// Size of the body.
     public var bodyCount: Int {
-        mutating get { second != nil ? second!.count : first.count - Header.size }  // swift-format-ignore
+        mutating get {
+            // swift-format-ignore: NeverForceUnwrap
+            second != nil ? second!.count : first.count - Header.size
+        }
     }
 
     /// The body.
@@ -104,7 +107,7 @@ public struct Incoming: ~Copyable {
     /// Keeps the message, to be sent once or several times.
     public consuming func keep() -> Parcel {
         let second: SharedFrame? = if let second { SharedFrame(second) } else { nil }
-        return Parcel(header: header, first: SharedFrame(first), second: second, attachments: attachments)
+        return Parcel(header: header, first: first, second: second, attachments: attachments)
     }
 }
 

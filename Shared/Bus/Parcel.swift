@@ -3,36 +3,14 @@ public import Wire
 
 /// A frame with several owners, such as an attachment that may be sent again. Nobody else sees its content change.
 public final class SharedFrame: Sendable {
-    private struct Content: ~Copyable {
-        var message: Message
-        var isShared = false
-    }
     // Taking a share needs the handle exclusively, hence the lock; shared content itself is only ever read.
-    private let frame: Mutex<Content>
+    private let frame: Mutex<KeptFrame>
 
     /// Owns a frame.
-    public init(_ message: consuming Message) { frame = Mutex(Content(message: message)) }
+    public init(_ message: consuming Message) { frame = Mutex(KeptFrame(message: message)) }
 
     /// Another handle on the content.
-    public func share() -> Message {
-        frame.withLock { frame in
-            frame.isShared = true
-            return frame.message.share()
-        }
-    }
-
-    /// Another handle on the content with the header in front. It is written in place for the first one to get a
-    /// handle, since nobody else can see that; later ones get a copy.
-    func share(with header: Header) -> Message {
-        frame.withLock { frame in
-            guard frame.isShared else {
-                frame.isShared = true
-                frame.message.withMutableBytes { header.write(to: $0) }
-                return frame.message.share()
-            }
-            return .joining(header, frame.message.bytes(from: Header.size))
-        }
-    }
+    public func share() -> Message { frame.withLock { frame in frame.share() } }
 
     /// A copy of the content.
     public func bytes(from offset: Int = 0) -> [UInt8] { frame.withLock { $0.message.bytes(from: offset) } }
@@ -41,17 +19,37 @@ public final class SharedFrame: Sendable {
     public var count: Int { frame.withLock { frame in frame.message.count } }
 }
 
+private struct KeptFrame: ~Copyable {
+    var message: Message
+    var isShared = false
+
+    mutating func share() -> Message {
+        isShared = true
+        return message.share()
+    }
+
+    /// Another handle on the content with the header in front. It is written in place for the first one to get a
+    /// handle, since nobody else can see that; later ones get a copy.
+    mutating func share(with header: Header) -> Message {
+        guard isShared else {
+            message.withMutableBytes { header.write(to: $0) }
+            return share()
+        }
+        return .joining(header, message.bytes(from: Header.size))
+    }
+}
+
 /// A whole message that is kept so that it can be sent more than once, such as a job that may need another attempt.
 public final class Parcel: Sendable {
     /// The header that it came with, or was made with.
     public let header: Header
-    private let first: SharedFrame
+    private let first: Mutex<KeptFrame>
     private let second: SharedFrame?
     private let attachments: [SharedFrame]
 
-    init(header: Header, first: SharedFrame, second: SharedFrame?, attachments: [SharedFrame]) {
+    init(header: Header, first: consuming Message, second: SharedFrame?, attachments: [SharedFrame]) {
         self.header = header
-        self.first = first
+        self.first = Mutex(KeptFrame(message: first))
         self.second = second
         self.attachments = attachments
     }
@@ -63,10 +61,10 @@ public final class Parcel: Sendable {
         if !attachments.isEmpty { header.flags.insert(.attachments) }
         if body.count > Limits.inlineBody {
             header.flags.insert(.bodyFrame)
-            first = SharedFrame(Message(copying: header.bytes))
+            first = Mutex(KeptFrame(message: Message(copying: header.bytes)))
             second = SharedFrame(Message(copying: body))
         } else {
-            first = SharedFrame(.joining(header, body))
+            first = Mutex(KeptFrame(message: .joining(header, body)))
             second = nil
         }
         self.header = header
@@ -91,7 +89,7 @@ public final class Parcel: Sendable {
         // What the frames are, no caller can change.
         head.flags.remove([.bodyFrame, .attachments])
         head.flags.formUnion(header.flags.intersection([.bodyFrame, .attachments]))
-        let outcome = try socket.send(first.share(with: head), more: remaining > 0)
+        let outcome = try socket.send(first.withLock { $0.share(with: head) }, more: remaining > 0)
         guard outcome == .sent else { return outcome }
         if let second {
             remaining -= 1
@@ -105,13 +103,15 @@ public final class Parcel: Sendable {
     }
 
     /// A copy of the body.
-    public func body() -> [UInt8] { second?.bytes() ?? first.bytes(from: Header.size) }
+    public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 
     /// Attachments of the message.
     public var attachmentFrames: [SharedFrame] { attachments }
 
     /// Bytes that it holds.
-    public var count: Int { first.count + (second?.count ?? 0) + attachments.reduce(0) { $0 + $1.count } }
+    public var count: Int {
+        first.withLock { first in first.message.count } + (second?.count ?? 0) + attachments.reduce(0) { $0 + $1.count }
+    }
 }
 
 extension Message {

@@ -205,10 +205,6 @@ final class HTTPExchange: Sendable {
                 if state.hasEnded { throw HTTPClientLeft() }
                 let count = min(bytes.count, capacity - state.waiting)
                 guard count > 0 else { return 0 }
-                if state.sent == state.buffer.count {
-                    state.buffer.removeAll(keepingCapacity: true)
-                    state.sent = 0
-                }
                 state.buffer += bytes.prefix(count)
                 state.resumeConnection()
                 return count
@@ -286,7 +282,11 @@ final class HTTPExchange: Sendable {
             if count > 0 {
                 let bytes = Array(state.buffer[state.sent..<state.sent + count])
                 state.sent += count
-                if state.sent >= 32 * 1024 {
+                if state.waiting == 0 {
+                    // A stream that is quiet most of the time keeps no large buffer for it.
+                    state.buffer.removeAll(keepingCapacity: state.buffer.capacity <= 4096)
+                    state.sent = 0
+                } else if state.sent >= 32 * 1024 {
                     state.buffer.removeFirst(state.sent)
                     state.sent = 0
                 }

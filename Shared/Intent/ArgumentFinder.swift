@@ -36,7 +36,7 @@ struct ArgumentFinder: Sendable {
                 numbers.append(
                     Property(
                         name: name,
-                        words: Set(Features(units, isActive: reading.isActive).list.filter(\.isContent).map(\.key)),
+                        words: Set(Features(reading).list.filter(\.isContent).map(\.key)),
                         groups: Self.countedGroups(reading, lexicon),
                         minimum: property["minimum"]?.number ?? -.infinity,
                         maximum: property["maximum"]?.number ?? .infinity

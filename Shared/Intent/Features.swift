@@ -12,8 +12,9 @@ struct Features {
 
     private(set) var list: [Feature] = []
 
-    /// The features of the active units, each once.
-    init(_ units: Units, isActive: [Bool]) {
+    /// The features of a text's active units, each once. Words of grammar are no content: 帮我, 这个.
+    init(_ reading: Reading) {
+        let units = reading.units
         var seen: Set<UInt64> = []
         seen.reserveCapacity(units.list.count * 2)
         func add(_ key: UInt64, _ weight: Float, isContent: Bool) -> Feature? {
@@ -21,8 +22,9 @@ struct Features {
         }
         list.reserveCapacity(units.list.count * 2)
         var previous: Units.Unit?
+        var followsGrammar = false
         for (index, unit) in units.list.enumerated() {
-            guard isActive[index] else {
+            guard reading.isActive[index] else {
                 previous = nil
                 continue
             }
@@ -40,11 +42,12 @@ struct Features {
             }
             if let previous {
                 let isHan = previous.kind == .han && unit.kind == .han
-                if let new = add(Key.mix(previous.key, unit.key), isHan ? 1 : 0.6, isContent: isHan) {
-                    list.append(new)
-                }
+                let isContent = isHan && !followsGrammar && !reading.isGrammar[index]
+                let key = Key.mix(previous.key, unit.key)
+                if let new = add(key, isHan ? 1 : 0.6, isContent: isContent) { list.append(new) }
             }
             previous = unit
+            followsGrammar = reading.isGrammar[index]
         }
     }
 }

@@ -69,6 +69,7 @@ struct InstructionSplitter {
         if let fence = fence() { found.append(fence) }
         found += lines()
         if let colon = colon() { found.append(colon) }
+        if let quotation = quotation() { found.append(quotation) }
         if let dash = dash() { found.append(dash) }
         if visualLength > Self.sentenceCutLength { found += sentences() }
         return found
@@ -140,6 +141,27 @@ struct InstructionSplitter {
         return nil
     }
 
+    /// A long quotation, with the instruction around it.
+    private func quotation() -> Candidate? {
+        let head = 0..<min(bytes.count, Self.instructionLimit)
+        for (open, close) in Self.quotationMarks {
+            guard let start = find(open, in: head) else { continue }
+            let from = start + open.count
+            guard let end = findLast(close, in: from..<bytes.count), end > from,
+                bytes.count - end + start <= Self.instructionLimit,
+                Self.visualLength(bytes[from..<end], limit: 12) >= 12
+            else { continue }
+            let outside = text(trim(0..<start)) + " " + text(trim(end + close.count..<bytes.count))
+            return Candidate(instruction: outside, material: trim(from..<end), bonus: 0.15)
+        }
+        return nil
+    }
+
+    private static let quotationMarks: [(open: [UInt8], close: [UInt8])] = [
+        ([0xE2, 0x80, 0x9C], [0xE2, 0x80, 0x9D]), ([0xE3, 0x80, 0x8C], [0xE3, 0x80, 0x8D]), ([0x22], [0x22]),
+        ([0xC2, 0xAB], [0xC2, 0xBB]),
+    ]
+
     private func sentences() -> [Candidate] {
         let all = trim(0..<bytes.count)
         var found: [Candidate?] = []
@@ -147,7 +169,10 @@ struct InstructionSplitter {
         if let end = head.first { found.append(candidate(all.lowerBound..<end, end..<all.upperBound, 0)) }
         let tailStart = characterStart(atOrBefore: max(all.lowerBound, all.upperBound - Self.instructionLimit))
         let tail = sentenceEnds(tailStart..<all.upperBound).filter { !trim($0..<all.upperBound).isEmpty }
-        for start in tail.suffix(2) { found.append(candidate(start..<all.upperBound, all.lowerBound..<start, 0.02)) }
+        // The last one before the last two: a "thanks" may follow the wish.
+        for (back, start) in tail.suffix(2).reversed().enumerated() {
+            found.append(candidate(start..<all.upperBound, all.lowerBound..<start, back == 0 ? 0.02 : 0.01))
+        }
         return found.compactMap { $0 }
     }
 

@@ -10,7 +10,7 @@ public struct IntentModel: Sendable {
     /// Below this, no skill is meant.
     static let threshold = 0.38
     /// The same for a skill that only shares words with the text.
-    private static let wordThreshold = 0.45
+    private static let wordThreshold = 0.42
     /// A part of the text is its instruction from this score on.
     private static let instructionThreshold = 0.58
     /// A deed that nobody can do is what is meant from this weight on.

@@ -1,4 +1,4 @@
-/// Cues of natural language, in groups of synonyms. Read once from `Data/Lexicon.txt`, whose head explains the format.
+/// Cues of natural language, in groups of synonyms. Read once from `Data/LexiconText.swift`, whose head explains the format.
 ///
 /// It knows languages, not skills: which skill a group stands for follows from the words of the manifests.
 struct Lexicon: Sendable {
@@ -78,7 +78,7 @@ struct Lexicon: Sendable {
     let words: [String]
 
     /// The product's lexicon.
-    static let shared = Lexicon(parsing: String(decoding: PackageResources.Lexicon_txt, as: UTF8.self))
+    static let shared = Lexicon(parsing: LexiconText.all)
 
     /// The longest entry that stands at a position and fits.
     func match(_ units: Units, at position: Int, where fits: (Entry) -> Bool) -> Int32? {

@@ -92,7 +92,7 @@ struct ManifestIndex: Sendable {
             return reading
         }
         func learn(_ reading: Reading, _ strength: Float) {
-            for feature in Features(reading.units, isActive: reading.isActive).list where feature.isContent {
+            for feature in Features(reading).list where feature.isContent {
                 strengths[feature.key] = max(strengths[feature.key] ?? 0, strength)
             }
         }
@@ -116,7 +116,7 @@ struct ManifestIndex: Sendable {
         var groupCounts: [Int: Float] = [:]
         for text in manifest.examples {
             let reading = read(text)
-            let found = Features(reading.units, isActive: reading.isActive)
+            let found = Features(reading)
             let number = Int32(examples.count)
             examples.append(Example(skill: skill, text: text, norm: 0))
             var weighted: [(feature: Int, weight: Float)] = []

@@ -46,6 +46,8 @@ struct Reading {
     private(set) var mentions: [Mention] = []
     /// Units that are not denied.
     private(set) var isActive: [Bool]
+    /// Units that only hold the text together.
+    private(set) var isGrammar: [Bool]
     /// Grammar that occurs anywhere.
     private(set) var grammar: Set<Lexicon.Grammar> = []
 
@@ -55,6 +57,7 @@ struct Reading {
         self.units = units
         self.lexicon = lexicon
         isActive = Array(repeating: true, count: units.list.count)
+        isGrammar = Array(repeating: false, count: units.list.count)
         match(forgiving: forgiving)
         cutClauses()
         collectMentions()
@@ -111,6 +114,9 @@ struct Reading {
             matches.append(Match(entry: Int(found), range: range, isInitial: isInitial))
             position = range.upperBound
             var opens = false
+            if entry.memberships.allSatisfy({ lexicon.groups[$0.group].isGrammar }) {
+                for unit in range { isGrammar[unit] = true }
+            }
             for membership in entry.memberships {
                 guard let found = lexicon.groups[membership.group].grammar else { continue }
                 grammar.insert(found)

@@ -5,7 +5,7 @@ internal import Wire
 /// cues of the lexicon that the manifest owns, words that the manifest shares, and likeness to the best example.
 struct SkillScorer {
     /// The share of the evidence of words and of examples; cues count in full.
-    private static let lexicalShare = 0.55
+    private static let lexicalShare = 0.65
     private static let similarityShare = 0.9
 
     let index: ManifestIndex
@@ -31,7 +31,7 @@ struct SkillScorer {
     func score(_ reading: Reading) -> Result {
         let mentions = CueWeights.settled(reading, lexicon: lexicon)
         let cues = cueScores(mentions)
-        let comparison = index.compare(Features(reading.units, isActive: reading.isActive))
+        let comparison = index.compare(Features(reading))
         let isDenied = denied(reading, mentions)
         var totals = [Double](repeating: 0, count: index.manifests.count)
         for skill in totals.indices {

@@ -34,8 +34,7 @@ struct Units {
 
     /// Reads a text. It should be short: see ``InstructionSplitter`` for how long ones are cut first.
     init(_ text: String) {
-        let folded = ChineseScript.simplified(Normalizer.fold(text))
-        let scalars = folded.unicodeScalars.map(\.value)
+        let scalars = Normalizer.fold(text).unicodeScalars.map { SimplifiedHan.of($0.value) }
         self.scalars = scalars
         var list: [Unit] = []
         list.reserveCapacity(scalars.count / 2 + 4)

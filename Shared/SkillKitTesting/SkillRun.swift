@@ -22,8 +22,7 @@ public struct SkillRun: Sendable {
         events.map { if case .textDelta(let text) = $0 { text } else { "" } }.joined()
     }
 
-    /// Runs the skill on an input and waits for its end.
-    /// - Parameter calls: Answers the calls that the skill makes of other skills.
+    /// Runs the skill on an input and waits for its end. `calls` answers the calls that it makes of other skills.
     public init<S: Skill>(
         _ skill: S,
         _ input: SkillInput,

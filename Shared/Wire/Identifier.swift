@@ -18,8 +18,7 @@ public struct Identifier: Hashable, Sendable {
         self.low = low
     }
 
-    /// A new identifier with the step number zero.
-    /// - Parameter milliseconds: Unix time; identifiers made later compare greater.
+    /// A new identifier with the step number zero. Of two, the one made at the later Unix time compares greater.
     public static func timeOrdered(milliseconds: UInt64) -> Identifier {
         var generator = SystemRandomNumberGenerator()
         return timeOrdered(milliseconds: milliseconds, using: &generator)
@@ -38,6 +37,9 @@ public struct Identifier: Hashable, Sendable {
 
     /// The number of the step within its request: 0 for the request itself.
     public var step: UInt16 { UInt16(truncatingIfNeeded: low) }
+
+    /// Half of it is enough for a table: the halves that differ between identifiers of one millisecond, and the step.
+    public func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
     /// The request this job belongs to; the identifier itself if it is no job.
     public var request: Identifier { Identifier(high: high, low: low & ~0xffff) }

@@ -126,7 +126,9 @@ public enum JobBody {
     }
 
     private static func text(_ body: RawSpan, _ range: Range<Int>, _ what: String) throws(WireError) -> String {
-        let text = body.withUnsafeBytes { String(validating: $0[range], as: UTF8.self) }
+        let text = body.withUnsafeBytes { bytes in
+            String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+        }
         guard let text else { throw .notUTF8(what: what) }
         return text
     }

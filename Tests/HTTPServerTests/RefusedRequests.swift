@@ -168,7 +168,8 @@ import Testing
     }
 
     @Test func threeHundredDrippingClientsHinderNobody() async throws {
-        let server = try limited()
+        // Long, so that it is not their end that lets others in.
+        let server = try limited { $0.headerTime = .seconds(100) }
         var clients: [RawConnection] = []
         for _ in 0..<300 {
             let client = try RawConnection(port: server.port, reads: false)
@@ -177,7 +178,7 @@ import Testing
         }
         let began = ContinuousClock.now
         #expect(try await serves(server))
-        #expect(ContinuousClock.now - began < .seconds(1))
+        #expect(ContinuousClock.now - began < .seconds(15))
         #expect(server.connectionCount >= 300)
     }
 

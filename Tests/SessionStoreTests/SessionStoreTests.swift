@@ -286,6 +286,55 @@ import Wire
         let request = try await session.request()
         await first.close()
         await #expect(throws: StoreError.closed) { try await session.append(request, job(request, last: 1)) }
+        let second = try SQLiteSessionStore(folder: folder.path)
+        #expect(try await second.openRequests().map(\.id) == [request])
+        await second.close()
+    }
+
+    @Test func aLaterSchemaIsNotTouched() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteSessionStore(folder: folder.path)
+        await store.close()
+        // The schema's version is a big-endian number at byte 60 of the file.
+        let file = try #require(fopen(folder.file("sessions.db"), "r+"))
+        fseek(file, 60, SEEK_SET)
+        fwrite([UInt8](arrayLiteral: 0, 0, 0, 99), 1, 4, file)
+        fclose(file)
+        #expect(throws: StoreError.newerSchema(found: 99, known: 1)) {
+            _ = try SQLiteSessionStore(folder: folder.path)
+        }
+    }
+
+    /// A full disk, as a limit on the size of files: new requests are refused, events wait, and both go on by
+    /// themselves. In a process of its own, since the limit is for the whole process.
+    @Test func aFullDiskRefusesAndHeals() async throws {
+        let folder = try TemporaryFolder()
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            signal(SIGXFSZ, SIG_IGN)
+            let store = try SQLiteSessionStore(folder: path + "/state")
+            let session = try await TestSession(store)
+            let request = try await session.request()
+            var limit = rlimit(rlim_cur: 300_000, rlim_max: .max)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            var isFull = false
+            for _ in 0..<200 where !isFull {
+                do {
+                    _ = try await session.request(String(repeating: "x", count: 20_000))
+                } catch {
+                    isFull = true
+                }
+            }
+            precondition(isFull && !store.isWritable, "the limit was not met")
+            // Patient: this returns only when it is stored.
+            async let stored = session.append(request, job(request, last: 1))
+            precondition(!store.isWritable)
+            limit.rlim_cur = .max
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let outcome = try await stored
+            precondition(outcome.stored == 1 && store.isWritable)
+            _ = try await session.request()
+            await store.close()
+        }
     }
 
     /// A process is killed while it writes: what it was told is stored is there, in order, and nothing is half there.

@@ -89,7 +89,7 @@ import Wire
 
     @Test(arguments: [
         ("10 miles to km", "16.09344", "km"), ("把100英里换算成公里", "160.9344", "km"), ("20 °C to °F", "68", "°F"),
-        ("37摄氏度是多少华氏度", "98.6", "°F"), ("317 acre to m^2", "1282853.4859048448", "m²"),
+        ("37摄氏度是多少华氏度", "98.6", "°F"), ("317 acre to m^2", "1282853.4859008", "m²"),
         ("432 km/h to m/s", "120", "m/s"),
         ("149 MiB to byte", "156237824", "B"), ("how many seconds are in 3.5 hours", "12600", "s"),
         ("1.5 GB 等于多少 MB", "1500", "MB"),
@@ -112,7 +112,7 @@ import Wire
         #expect(try value("exp(50) - exp(50)") == "0")
         // ...3421170679 82148...
         #expect(try value("pi to 100 digits").hasSuffix("342117068"))
-        #expect(try value("pi to 101 digits").hasSuffix("34211706798"))
+        #expect(try value("pi to 102 digits").hasSuffix("34211706798"))
     }
 
     @Test(arguments: [

@@ -16,7 +16,7 @@ import Wire
         _ = try await run("/bin/mkdir", ["-p", folder.file("docs")])
     }
 
-    private func indexDocuments() async throws {
+    private func indexDocuments() throws {
         try folder.write("docs/bikes.md", "# Bicycles\n\nRepairing bicycle wheels: true the rim, replace spokes.")
         try folder.write("docs/rice.txt", "Cooking rice in a pot.")
         try folder.write("docs/leave.md", "# 请假制度\n\n年假每年十五天，须提前一周向主管申请。")

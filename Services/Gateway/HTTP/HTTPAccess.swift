@@ -11,7 +11,7 @@ struct HTTPAccess: Sendable {
     /// What a client must send as `Authorization: Bearer`; nil when no token is configured.
     private let token: [UInt8]?
 
-    /// - Parameter address: What the server listens on.
+    /// Rules for a server that listens on an address.
     init(address: String, token: String? = nil) {
         isLoopback = HTTPAccess.isLoopback(host: address)
         self.token = token.map { Array($0.utf8) }

@@ -26,7 +26,7 @@ enum SmallTalk {
         ),
         Topic(
             cues: ["good night", "goodnight", "sleep well", "going to bed"],
-            chineseCues: ["晚安", "我去睡了", "睡觉去了", "我要睡了", "做个好梦"],
+            chineseCues: ["晚安", "晚安明天见", "我去睡了", "睡觉去了", "我要睡了", "做个好梦"],
             english: ["Good night! Sleep well.", "Good night, see you tomorrow."],
             chinese: ["晚安，好梦！", "晚安，明天见。"]
         ),
@@ -214,7 +214,7 @@ enum SmallTalk {
                 "i am sad", "i'm sad", "feeling down", "feel sad", "feeling sad", "i am depressed", "i feel bad",
                 "i'm upset", "i am upset", "i'm lonely", "i am lonely", "bad day", "feel lonely",
                 "i'm not feeling well", "heartbroken", "broke up", "i'm worried", "i am worried", "i'm anxious",
-                "i am anxious", "i'm scared", "i failed",
+                "i am anxious", "i'm scared", "i failed", "emo",
             ],
             chineseCues: [
                 "心情不好", "心情不太好", "难过", "伤心", "不开心", "郁闷", "失恋", "分手", "孤独", "寂寞", "压力大", "焦虑", "想哭", "emo", "沮丧", "好烦",

@@ -27,7 +27,7 @@ struct PointSelection {
         var frequency = 1.45
         var centrality = -0.15
         var agreement = 1.3
-        var lead = 0.55
+        var lead = 0.75
         var close = -0.3
         var opening = 0.1
         var heading = 0.4

@@ -5,6 +5,8 @@ internal import Text
 struct SentenceScorer {
     /// The graph of sentences is quadratic: it has no more than this many, the best by the other features.
     static let graphSize = 400
+    /// The wording is looked at in no more sentences than this, the best by the other features.
+    private static let readClosely = 2000
 
     private let document: SourceDocument
     /// Weight of each term: how much of the document it is.
@@ -40,6 +42,12 @@ struct SentenceScorer {
                 > features[$1].frequency + features[$1].centrality + features[$1].lead
         }
         addAgreement(&features, among: Array(rough.prefix(Self.graphSize)))
+        for index in rough.prefix(Self.readClosely) {
+            let phrases = Phrases(document.sentences[index].text, language: document.language)
+            features[index].cue = phrases.announces ? 1 : 0
+            features[index].dangling = phrases.dangles ? 1 : 0
+            features[index].aside = phrases.asks ? 1 : 0
+        }
         return features
     }
 
@@ -62,15 +70,11 @@ struct SentenceScorer {
             let shared = reading.distinct.count { document.headingTerms.contains($0) }
             features.heading = Double(shared) / Double(max(4, reading.distinct.count))
         }
-        features.figures = min(1, Double(reading.figures) / 2)
+        features.figures = min(1, Double(reading.figures.count) / 2)
         features.names = min(1, Double(reading.names) / 4)
         let wanted = isChinese ? 12.0 : 14.0
         features.length = min(1, words / wanted)
         features.fullness = min(1, words / (3 * wanted))
-        let phrases = Phrases(sentence.text, language: document.language)
-        features.cue = phrases.announces ? 1 : 0
-        features.dangling = phrases.dangles ? 1 : 0
-        features.aside = phrases.asks ? 1 : 0
         return features
     }
 

@@ -77,9 +77,12 @@ struct SourceDocument {
         // The same words in the same order are the same sentence, whatever its case and marks.
         var hasher = Hasher()
         hasher.combine(reading.terms)
-        if reading.terms.isEmpty { hasher.combine(Normalizer.fold(text)) }
+        hasher.combine(reading.figures)
+        if reading.terms.isEmpty, reading.figures.isEmpty { hasher.combine(Normalizer.fold(text)) }
         let key = hasher.finalize()
-        if let first = known[key], sentences[first].reading.terms == reading.terms {
+        if let first = known[key], sentences[first].reading.terms == reading.terms,
+            sentences[first].reading.figures == reading.figures
+        {
             sentences[first].occurrences += 1
             return
         }

@@ -20,8 +20,8 @@ struct Vocabulary {
         var distinct: [Int32] = []
         /// All of its words.
         var words = 0
-        /// Numbers among them.
-        var figures = 0
+        /// Numbers among them, as written.
+        var figures: [String] = []
         /// Words with a capital that are not at its start: names, in languages that write them so.
         var names = 0
     }
@@ -31,7 +31,10 @@ struct Vocabulary {
         var reading = Reading()
         for word in segmenter.words(in: sentence) {
             reading.words += 1
-            if word.isNumber { reading.figures += 1 }
+            if word.isNumber {
+                reading.figures.append(word.text)
+                continue
+            }
             if reading.words > 1, word.kind == .letters, let first = word.text.utf8.first, 0x41...0x5A ~= first {
                 reading.names += 1
             }
@@ -60,7 +63,7 @@ struct Vocabulary {
         let folded = Normalizer.fold(word.text)
         let term: Int32
         if StopWords.containsEnglish(folded: folded) || StopWords.containsChinese(folded)
-            || word.text.utf8.count == 1 && !word.isNumber
+            || word.text.utf8.count == 1
         {
             term = -1
         } else {

@@ -37,6 +37,7 @@ public final class SQLiteSessionStore: SessionStore {
     public func close() async {
         readers.close()
         await writer.close()
+        file.release()
     }
 
     /// Makes a session.

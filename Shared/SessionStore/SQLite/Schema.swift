@@ -156,6 +156,9 @@ final class StoreFile: Sendable {
 
     deinit { Glibc.close(lock) }
 
+    /// Lets another process in, once nothing is written any more.
+    func release() { flock(lock, LOCK_UN) }
+
     /// Makes the entries of new files in the folder durable.
     static func sync(folder: String) {
         let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

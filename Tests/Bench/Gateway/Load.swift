@@ -139,7 +139,9 @@ final class Load: BusClientUser {
         if state.isOver { return nil }
         if !state.isReady {
             if state.nextQuery > 0, now >= state.nextQuery {
-                guard let query = try? Outgoing(Header(.query, sequence: 1), json: Query(ask: .skills)) else { return nil }
+                guard let query = try? Outgoing(Header(.query, sequence: 1), json: Query(ask: .skills)) else {
+                    return nil
+                }
                 try client.send(query)
                 state.nextQuery = now + 5
             }

@@ -1,3 +1,11 @@
+// swift-format-ignore-file: data, in lines as long as they are
+//
+// The lexicon is a text in a source file, not a resource: it is part of every program that routes, needs no file beside
+// the program, and an embedded resource of this size (an array literal) takes the compiler most of a minute.
+
+/// The cues of ``Lexicon``, in the form that its parser reads.
+enum LexiconText {
+    static let all = #"""
 # Cues of English and Chinese: words that tell what somebody wants. Language knowledge only; skills are never named:
 # a skill owns a group when its manifest uses words of the group.
 #
@@ -11,6 +19,8 @@
 # "@" names a shape that is found by looking at numbers and languages rather than words.
 
 [summarise topic role=transform]
+a couple of lines=0.6, a few lines=0.6, in plain words=0.5, what this says=0.6, what this memo says=0.7, condensed version
+说的是啥, 讲的是啥, 讲的啥, 说了啥, 讲了啥, 缩成, 缩到, 几句话讲清楚, 大概内容=0.6, 快速了解=0.6
 main idea here, the main idea, quick summary, brief me, skim, brief=0.5, key findings, conclusions=0.4, crux, core message
 太长不看, 讲重点, 整理成要点, 归纳成, 概括成, 总结成, 浓缩成, 写个摘要, 文摘
 the summary, that summary, 摘要里, summarise, summarize, summary, summaries, summarisation, summarization, summing up, sum up, sum it up, condense, condensed, digest, gist, tl;dr, tldr, tl dr
@@ -23,6 +33,8 @@ what is it about=0.8, what is this about=0.8, what is this document about=0.8, w
 讲了什么, 说了什么, 讲的是什么, 说的是什么, 讲了些什么, 说了些什么, 写了什么, 讲什么=0.6, 说什么=0.5, 太长了=0.6, 太长=0.5, 太啰嗦=0.7, 啰嗦=0.6, 短一点=0.8, 短一些=0.8, 短点=0.8, 更短=0.8, 再短=0.8, 简洁=0.6, 速览, 速读, 长文=0.3, 没空看=0.5, 没时间看=0.5, 没时间读=0.5, 几句话=0.6, 一句话=0.6, 两句话=0.6, 三句话=0.6, 一两句=0.6, 三点=0.4, 三条=0.4, 干货=0.4, 一分钟=0.3
 
 [keywords topic role=extract]
+which words=0.6, words that matter=0.6, best describe this=0.5, vocabulary=0.5, most important words, important vocabulary
+重要的词, 最重要的词, 关键的词, 核心的词
 main topics=0.6, which topics=0.6, topics this=0.5, topics does=0.5, buzzwords, index words, tagging
 哪些术语, 什么术语, 话题标签
 keyword, keywords, key word, key words, key phrase, key phrases, keyphrase, keyphrases, key term, key terms, tag, tags, hashtag, hashtags, tag it, index term, index terms, terminology, important terms, important term, important words, important phrases, significant words, significant terms, significant phrases, main terms, core terms, core concepts=0.5, key concepts=0.6, subject terms, subject headings, descriptors, topic words, most frequent words, frequent terms, main topics=0.5, topics~, terms=0.6, term~, phrases=0.5, labels=0.5, glossary=0.5, word frequency, nouns=0.4, index it under, search terms, seo
@@ -65,6 +77,8 @@ look up, look it up, look anything up, looking up, lookup, search, search for, s
 查一下, 查下, 查一查, 查查, 查找, 查询, 检索, 搜索, 搜一下, 搜一搜, 搜, 查阅, 查资料, 查, 找一下=0.5, 找资料, 知识库, 资料库, 资料=0.5, 文档里=0.6, 文档中=0.6, 根据文档, 手册里, 手册, 百科, 有没有关于=0.7, 相关资料
 
 [question topic role=source]
+in which year=0.7, which year=0.65, in what year=0.7, what year=0.6, reason for=0.5, reasons for=0.5, guideline=0.45, guidelines=0.45, do we have a=0.45, is there a=0.45, is there any=0.4
+定律=0.45, 理论=0.4
 ^is=0.4, ^are=0.3, ^was=0.4, ^do=0.2, ^can=0.2, ^should=0.3, the meaning of=0.65, mean=0.4, definition of, what does it mean, means=0.4, ^name the=0.5, ^describe=0.55, ^tell me how=0.6, how to=0.55, policy=0.35, policies=0.35, procedure=0.35, history of=0.5
 有多高=0.6, 有多长, 有多大, 有多少, 是不是=0.4, 是什么时候, 怎么样=0.3, 意思=0.45, 有何, 指的是, 是指, 规定=0.3, 制度=0.3, 流程=0.35, 历史=0.35
 question~, questions~, factual, fact~, facts~, definition, define, meaning of, explain, explanation, difference between, tell me about, tell me what, do you know what, concept~, faq~
@@ -72,6 +86,8 @@ question~, questions~, factual, fact~, facts~, definition, define, meaning of, e
 什么是, 是什么=0.6, 什么叫=0.75, 什么意思=0.6, 是什么意思=0.65, 是谁=0.65, 谁=0.55, 为什么=0.7, 为何=0.65, 为啥=0.65, 怎么=0.45, 怎样=0.45, 如何=0.5, 怎么回事=0.6, 哪里=0.45, 在哪=0.5, 在哪里=0.55, 哪个=0.5, 哪些=0.4, 哪一年=0.75, 哪年=0.7, 哪位=0.6, 哪种=0.55, 哪一=0.5, 什么时候=0.6, 何时=0.6, 多少=0.4, 多长=0.55, 多大=0.5, 多高=0.6, 多远=0.55, 多深=0.6, 多久=0.45, 几个=0.25, 区别=0.65, 不同=0.3, 差别=0.6, 解释, 解释一下, 定义=0.75, 原理=0.7, 介绍=0.65, 介绍一下=0.75, 含义=0.65, 概念=0.6, 作者=0.5, 是怎么=0.6, 是如何=0.65, 告诉我=0.45, 讲讲=0.4, 问答, 事实性, 说明=0.35, 什么=0.35, 优缺点=0.6, 缺点=0.5, 优点=0.5, 例子=0.3
 
 [calculate topic role=compute]
+half of=0.5, a third of=0.5, a quarter of=0.5, area of a=0.6, area of the circle=0.7, circumference=0.7, perimeter=0.7, volume of a=0.6, radius=0.4, split the bill, hypotenuse
+的面积=0.5, 周长=0.6, 体积=0.5, 半径=0.5
 multiply=0.7, divide=0.6, subtract=0.7, add up=0.6, divisible by, remainder, cubed=0.6, squared=0.6, currency conversion, the number of=0.3, equal to=0.5, equals=0.6, equivalent=0.3
 相乘, 相加, 相减, 相除, 余数, 倍=0.4, 总和=0.5, 百分之
 calculate, calculation, calculator, compute, computation, arithmetic, maths, mathematics, math, equation, equations, solve=0.7, work out=0.6, how much is=0.6, what is the sum, average of, sum of=0.7, square root, cube root, sqrt, factorial, percent=0.5, percentage, percentages, interest rate=0.5, compound interest, monthly payment, tip~, convert=0.4, convert units, unit conversion, to the power, logarithm, @arithmetic, @units, @wordproblem
@@ -116,6 +132,8 @@ cite, cites, citing, cited, citation, citations, reference list, references, ref
 引用, 引文, 参考文献, 参考资料=0.6, 文献=0.6, 文献列表, 文献出处, 出处, 来源, 标注来源, 注明来源, 标注出处, 脚注, 尾注, 书目, 引用格式, 引用清单, 国标样式, 芝加哥格式, apa格式, mla格式, 著录, 附文献, 带引用
 
 [research plan steps=question,summarise,cite]
+dig into the literature, into the literature on, survey the field, survey the literature, write it up with sources, report with references, report with sources
+调查一下=0.7, ^调查=0.7, 带出处的报告, 的现状=0.5
 ^research, research on, research the, ^investigate, investigate the, literature review, literature survey, survey of, survey on, write a survey, a survey=0.7, survey=0.7, state of the art in, review of the literature, deep dive into, background research, look into the trends, trends in=0.5, market research, referenced briefing, briefing on, sourced overview, sourced report, research report, report back with
 调研, 调研一下, 调研报告, 调查报告, 调查研究, 文献综述, 综述, 研究一下, 研究下, ^研究, 研究现状, 研究脉络, 发展趋势=0.6, 研究进展=0.5, 最新进展=0.5, 现状分析, 市场研究, 研究报告=0.6, 深入研究, 做个研究
 
@@ -156,6 +174,8 @@ checking account, savings account, my account, my bank, my balance, my savings, 
 外卖, 点餐, 点一份, 点份, 点杯, 叫外卖, 下单, 下个单, 购物车, 买一, 买两, 网购, 快递=0.55, 物流=0.5, 付款, 支付=0.55, 转账, 转钱, 汇款, 还信用卡, 缴费, 交电费, 话费, 充值, 充话费, 充一百, 余额, 退款, 退货, 取消订单, 红包, 我的订单
 
 [travel deed]
+a cab, hail a
+堵不堵, 路上堵
 flight=0.5, flights=0.55, flight from, flights from, round trip=0.7, a flight, how do i get to, how can i get to, how to get to, get to the, directions, the closest=0.7, closest=0.55, bus stop, subway=0.5, train station=0.55, airport=0.6, my flight, my location, where am i, ride to, lyft, commute, how long will it take to get
 航班=0.6, 地铁站=0.55, 公交站, 火车站怎么, 去机场, 到机场, 最近的地铁
 navigate, navigation, directions to, route to, take me to, drive me, call a taxi, a taxi, taxi, uber, get me a cab, cab to, nearest gas station, nearest petrol station, nearest=0.55, the nearest=0.7, nearby=0.5, near me, traffic, traffic jam, how is traffic, bus schedule, train schedule, next bus, next train, flight status
@@ -168,6 +188,7 @@ weather, the weather, weather forecast, forecast, will it rain, is it raining, g
 天气, 天气预报, 下雨吗, 会下雨, 会不会下雨, 下雪吗, 气温, 温度多少, 多少度, 带伞, 空气质量, 雾霾, 台风=0.5, 几度
 
 [live deed]
+stock doing, stock today, shares doing
 what is the time, the time in, what time=0.5, what time is, what time is it, the time now, time of day, what hour is it, todays date, the date today, what is todays date, score of the game, exchange rate, lottery, trending
 现在的时间, 现在时间, 今天的日期, 今天是几号, 今天星期, 行情, 涨停, 实时
 stock price, share price, stock market, exchange rate today, bitcoin price, price of bitcoin, the score of, who won the game, latest news, news today, breaking news, headlines, todays news, what time is it, current time, what day is it, what is the date, lottery numbers
@@ -268,3 +289,5 @@ word, words
 [countTerms grammar]
 keyword, keywords, key word, key words, key phrase, key phrases, tag, tags, hashtag, hashtags, term, terms, phrase, phrases
 关键词, 关键字, 标签, 术语, 主题词, 词
+"""#
+}

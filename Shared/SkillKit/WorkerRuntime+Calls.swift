@@ -1,0 +1,84 @@
+internal import Bus
+internal import Synchronization
+internal import Telemetry
+internal import Wire
+
+/// Reports of running skills, and their calls of other skills.
+extension WorkerRuntime {
+    func report(_ event: SkillEvent, of execution: WorkerExecution) {
+        let mustWake: Bool
+        switch event {
+        case .thinking(let text): mustWake = execution.record(.thinking, text: text)
+        case .textDelta(let text): mustWake = execution.record(.delta, text: text)
+        case .progress(let message, let fraction):
+            guard let payload = try? JSONBody.encode(JobProgress(message: message, fraction: fraction)) else { return }
+            mustWake = execution.record(.progress, payload)
+        case .partial(let output):
+            guard let payload = try? JSONBody.encode(output), payload.count <= Limits.event else { return }
+            mustWake = execution.record(.partial, payload)
+        case .started, .finished, .failed: return  // the runtime's own to say
+        }
+        if mustWake { wake(execution) }
+    }
+
+    func call(
+        _ skill: String,
+        _ input: JobInput,
+        by execution: WorkerExecution
+    ) async -> Result<SkillOutput, SkillError> {
+        guard let body = try? JobBody.encode(skill: skill, input: input) else {
+            return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
+        }
+        let caller = execution.execution
+        let number = state.withLock { state in
+            defer { state.nextCall += 1 }
+            // The caller's slot is free while it waits, or two levels of calls could wait for each other for ever.
+            state.slotsLent += 1
+            return state.nextCall
+        }
+        sendCredit()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { $0.calls[number] = continuation }
+                let header = Header(
+                    .call,
+                    job: caller.job,
+                    generation: caller.generation,
+                    attempt: caller.attempt,
+                    sequence: number
+                )
+                do {
+                    try client.send(Outgoing(header, body: body))
+                } catch {
+                    resolve(number, .failure(SkillError(JobError.Code.noRouter, "no router", retryable: true)))
+                }
+                if Task.isCancelled { resolve(number, .failure(SkillError(JobError.Code.cancelled, "cancelled"))) }
+            }
+        } onCancel: {
+            resolve(number, .failure(SkillError(JobError.Code.cancelled, "cancelled")))
+        }
+        state.withLock { $0.slotsLent -= 1 }
+        return result
+    }
+
+    func sendCredit() {
+        let header = state.withLock { state in
+            Header(.credit, sequence: state.dispatchSeen, value: UInt64(freeSlots(state)))
+        }
+        try? client.send(Outgoing(header))
+    }
+
+    func resolve(_ number: UInt64, _ result: Result<SkillOutput, SkillError>) {
+        let continuation = state.withLock { $0.calls.removeValue(forKey: number) }
+        continuation?.resume(returning: result)
+    }
+
+    func result(_ header: Header, _ body: [UInt8]) {
+        if header.value == 0, let finished = try? JSONBody.decode(JobFinished.self, from: body) {
+            resolve(header.sequence, .success(finished.output))
+        } else if let error = try? JSONBody.decode(JobError.self, from: body) {
+            let failure = SkillError(error.code, error.message, hint: error.hint, retryable: error.retryable)
+            resolve(header.sequence, .failure(failure))
+        }
+    }
+}

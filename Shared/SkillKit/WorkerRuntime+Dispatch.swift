@@ -1,0 +1,85 @@
+internal import Bus
+internal import Synchronization
+internal import Telemetry
+internal import Wire
+
+/// Jobs that come in, and the router's word on those that are here.
+extension WorkerRuntime {
+    func dispatch(_ message: consuming Incoming, now: UInt64) {
+        let header = message.header
+        let execution = header.execution
+        func refuse(_ code: String, _ text: String) {
+            let error = JobError(code: code, message: text, retryable: true)
+            let nack = Header(
+                .nack,
+                job: execution.job,
+                generation: execution.generation,
+                attempt: execution.attempt,
+                sequence: header.sequence
+            )
+            if let nack = try? Outgoing(nack, json: error) { try? client.send(nack) }
+        }
+        let decoded: (skill: String, input: JobInput)
+        do throws(WireError) {
+            decoded = try message.withBody { body throws(WireError) in try JobBody.decode(body) }
+        } catch {
+            state.withLock { $0.dispatchSeen = max($0.dispatchSeen, header.sequence) }
+            return refuse(JobError.Code.badMessage, error.description)
+        }
+        guard let skill = skills[decoded.skill] else {
+            state.withLock { $0.dispatchSeen = max($0.dispatchSeen, header.sequence) }
+            return refuse(JobError.Code.unknownSkill, "this worker has no skill \(decoded.skill)")
+        }
+        enum Decision { case start(WorkerExecution), older, again(WorkerExecution), busy, draining }
+        let decision: Decision = state.withLock { state in
+            state.dispatchSeen = max(state.dispatchSeen, header.sequence)
+            if let known = state.executions[execution.job] {
+                if known.execution == execution { return .again(known) }
+                guard known.execution.isOlder(than: execution) else { return .older }
+                known.fence()
+                if known.givesSlotBack() { state.slotsInUse -= 1 }
+            }
+            if state.isDraining { return .draining }
+            guard freeSlots(state) > 0 else { return .busy }
+            let limit = min(header.value == 0 ? .max : header.value, UInt64(skill.manifest.timeout * 1000))
+            let started = WorkerExecution(
+                execution: execution,
+                skill: skill,
+                startTime: now,
+                deadline: now + limit
+            )
+            state.executions[execution.job] = started
+            state.slotsInUse += 1
+            state.nextDeadline = min(state.nextDeadline, now + limit)
+            return .start(started)
+        }
+        switch decision {
+        case .start(let started):
+            if started.record(.started, skill.startedPayload) { enqueue(started) }
+            run(started, decoded.input, message.attachments)
+        case .again(let known): if let terminal = known.sentTerminal { try? client.send(terminal) }
+        case .older: break
+        case .busy: refuse("busy", "no free slot")
+        case .draining: refuse(JobError.Code.draining, "the worker is draining")
+        }
+    }
+
+    func acknowledged(_ execution: Execution) {
+        state.withLock { state in
+            if state.executions[execution.job]?.execution == execution { state.executions[execution.job] = nil }
+        }
+    }
+
+    func fenced(_ execution: Execution) {
+        let found = state.withLock { state -> WorkerExecution? in
+            guard let found = state.executions[execution.job], found.execution == execution else { return nil }
+            state.executions[execution.job] = nil
+            return found
+        }
+        guard let found else { return }
+        found.fence()
+        if found.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+    }
+
+    func enqueue(_ execution: WorkerExecution) { state.withLock { $0.unsent.append(execution) } }
+}

@@ -1,0 +1,114 @@
+internal import Bus
+internal import Synchronization
+internal import Telemetry
+internal import Wire
+
+/// Running a skill, and what it says.
+extension WorkerRuntime {
+    func run(_ execution: WorkerExecution, _ input: JobInput, _ frames: [SharedFrame]) {
+        let task = Task { [self] in
+            let context = SkillContext(
+                session: input.session,
+                execution: execution.execution,
+                idempotencyKey: input.idempotencyKey ?? execution.execution.job.description,
+                deadline: .now + .milliseconds(Int64(clamping: (execution.deadline ?? 0) - execution.startTime)),
+                depth: input.depth ?? 0,
+                reporter: Reporter(runtime: self, execution: execution)
+            )
+            do {
+                let skillInput = try SkillInput(input, frames)
+                let output = try await execution.skill.execute(skillInput, input.arguments, context)
+                execution.returned()
+                if let reason = execution.stopReason {
+                    fail(execution, reason)
+                } else {
+                    finish(execution, output)
+                }
+            } catch {
+                execution.returned()
+                fail(execution, execution.stopReason ?? JobError(error))
+            }
+            // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
+            if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+        }
+        execution.run(task)
+    }
+
+    func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
+        if !execution.hasStreamedText, !output.text.isEmpty {
+            _ = execution.record(.delta, text: output.text)
+        }
+        let milliseconds = Monotonic.milliseconds - execution.startTime
+        do {
+            let payload = try JobFinished(output: output, engine: execution.skill.engine, milliseconds: milliseconds)
+                .encoded()
+            guard payload.count <= Limits.output else {
+                throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
+            }
+            if execution.record(.finished, payload) { wake(execution) }
+        } catch WireError.tooLarge(let what, let limit, let got) {
+            let reason = "the \(what) has \(got) bytes, the limit is \(limit)"
+            fail(execution, JobError(code: JobError.Code.outputTooLarge, message: reason))
+        } catch {
+            fail(execution, JobError(code: JobError.Code.skillFailed, message: "output cannot be encoded: \(error)"))
+        }
+    }
+
+    func fail(_ execution: WorkerExecution, _ error: JobError) {
+        guard let payload = try? JSONBody.encode(error) else { return }
+        // A stop is final: only what the skill itself calls passing is tried again.
+        let isRetryable = error.retryable && execution.stopReason == nil
+        if execution.record(.failed, payload, isRetryable: isRetryable) { wake(execution) }
+    }
+
+    func wake(_ execution: WorkerExecution) {
+        enqueue(execution)
+        client.poke()
+    }
+}
+
+private struct Reporter: SkillReporter {
+    let runtime: WorkerRuntime
+    let execution: WorkerExecution
+
+    func report(_ event: SkillEvent) { runtime.report(event, of: execution) }
+
+    func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput {
+        switch await runtime.call(skill, input, by: execution) {
+        case .success(let output): return output
+        case .failure(let error): throw error
+        }
+    }
+}
+
+extension SkillInput {
+    fileprivate init(_ input: JobInput, _ frames: [SharedFrame]) throws(SkillError) {
+        let described = input.attachments ?? []
+        guard described.count == frames.count else {
+            throw SkillError(
+                JobError.Code.badMessage,
+                "\(described.count) attachments are described, \(frames.count) came"
+            )
+        }
+        self.init(
+            text: input.text,
+            separatedMaterial: input.material,
+            attachments: zip(described, frames).map { description, frame in
+                Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
+            },
+            history: input.history ?? [],
+            previous: input.previous ?? []
+        )
+    }
+}
+
+extension JobError {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let error as SkillError:
+            self.init(code: error.code, message: error.message, hint: error.hint, retryable: error.retryable)
+        case is CancellationError: self.init(code: Code.cancelled, message: "cancelled")
+        default: self.init(code: Code.skillFailed, message: "the skill failed: \(error)")
+        }
+    }
+}

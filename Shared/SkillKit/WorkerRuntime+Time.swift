@@ -1,0 +1,142 @@
+internal import Bus
+internal import Synchronization
+internal import Telemetry
+internal import Wire
+
+/// What happens at the end of each turn of the bus thread, and because time has passed.
+extension WorkerRuntime {
+    func turn(now: UInt64) -> UInt64? {
+        let (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
+            guard case .registered = state.phase else { return ([], .max) }
+            var unsent = state.unsent
+            state.unsent = []
+            if now >= state.waitingEnds {
+                unsent += state.waiting
+                state.waiting.removeAll(keepingCapacity: true)
+                state.waitingEnds = .max
+            }
+            return (unsent, state.waitingEnds)
+        }
+        var next = min(now + 1000, waitingEnds)
+        var waiting: [WorkerExecution] = []
+        var freed = 0
+        for execution in unsent {
+            let (message, later) = execution.flush(now: now)
+            if let message {
+                do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
+                if execution.givesSlotBack() { freed += 1 }
+            } else if let later {
+                waiting.append(execution)
+                next = min(next, later)
+            }
+        }
+        if !waiting.isEmpty || freed > 0 {
+            state.withLock { state in
+                state.slotsInUse -= freed
+                state.waiting += waiting
+                if !waiting.isEmpty { state.waitingEnds = min(state.waitingEnds, next) }
+            }
+        }
+        return min(next, keepTime(now: now))
+    }
+
+    /// Everything that happens because time has passed. Returns when to look again.
+    func keepTime(now: UInt64) -> UInt64 {
+        var overdue: [WorkerExecution] = []
+        var abandoned: [WorkerExecution] = []
+        var hasDrained = false
+        let next = state.withLock { state -> UInt64 in
+            var next = now + state.heartbeat
+            switch state.phase {
+            case .disconnected: break
+            case .registering(let since):
+                if now >= since + WorkerRuntime.registerInterval { register(&state, now: now) }
+                next = min(next, now + WorkerRuntime.registerInterval)
+            case .registered:
+                if now >= state.lastHeartbeat + state.heartbeat {
+                    state.lastHeartbeat = now
+                    sendHeartbeat(state)
+                }
+                next = min(next, state.lastHeartbeat + state.heartbeat)
+                if now >= state.lastResend + WorkerRuntime.resendInterval {
+                    // After a registration all of them, else those that have waited long for their acknowledgement.
+                    let age = state.lastResend == 0 ? 0 : WorkerRuntime.resendInterval
+                    state.lastResend = now
+                    for execution in state.executions.values {
+                        if let terminal = execution.terminalSent(before: now - min(now, age), now: now) {
+                            try? client.send(terminal)
+                        }
+                    }
+                }
+            }
+            if now >= state.nextDeadline {
+                state.nextDeadline = .max
+                for execution in state.executions.values {
+                    guard let deadline = execution.deadline, !execution.hasEnded else { continue }
+                    let end = deadline + WorkerRuntime.stopGrace
+                    if now >= end {
+                        abandoned.append(execution)
+                    } else {
+                        if now >= deadline { overdue.append(execution) }
+                        state.nextDeadline = min(state.nextDeadline, now >= deadline ? end : deadline)
+                    }
+                }
+            }
+            next = min(next, state.nextDeadline)
+            if state.isDraining, !state.hasEnded {
+                next = min(next, now + 50)
+                let isDone = state.executions.isEmpty && state.slotsInUse == 0
+                if isDone || now >= state.drainLimit {
+                    state.hasEnded = true
+                    hasDrained = true
+                    release(&state)
+                }
+            }
+            return next
+        }
+        for execution in overdue {
+            execution.stop(
+                JobError(
+                    code: JobError.Code.timeout,
+                    message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
+                    retryable: true
+                )
+            )
+        }
+        for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }
+        if hasDrained {
+            try? client.send(Outgoing(Header(.goodbye)))
+            onEnd(.drained)
+        }
+        return next
+    }
+
+    func stuck(_ execution: WorkerExecution) -> JobError {
+        JobError(code: JobError.Code.timeout, message: "the skill did not stop", retryable: true)
+    }
+
+    func sendHeartbeat(_ state: borrowing State) {
+        var body: [UInt8] = []
+        // Listed until the terminal event is on its way: a leased job that a heartbeat lacks counts as lost.
+        for execution in state.executions.values where execution.sentTerminal == nil {
+            ExecutionList.append(execution.execution, progress: execution.progress, to: &body)
+        }
+        let header = Header(.heartbeat, sequence: state.dispatchSeen, value: UInt64(freeSlots(state)))
+        try? client.send(Outgoing(header, body: body))
+    }
+
+    /// Hands back what is still running when the time for draining is over.
+    func release(_ state: inout State) {
+        for execution in state.executions.values where !execution.hasEnded {
+            let header = Header(
+                .release,
+                job: execution.execution.job,
+                generation: execution.execution.generation,
+                attempt: execution.execution.attempt
+            )
+            try? client.send(Outgoing(header))
+            execution.fence()
+            if execution.givesSlotBack() { state.slotsInUse -= 1 }
+        }
+    }
+}

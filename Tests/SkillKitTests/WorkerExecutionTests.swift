@@ -1,0 +1,97 @@
+import Bus
+import Testing
+import Wire
+
+@testable import SkillKit
+
+/// What one attempt says, and when it is sent.
+struct WorkerExecutionTests {
+    struct Quiet: Skill {
+        static let manifest = SkillManifest(id: "quiet", description: "Says nothing.")
+        func execute(
+            _ input: SkillInput,
+            _ arguments: NoArguments,
+            _ context: SkillContext
+        ) async throws -> SkillOutput { SkillOutput(text: "") }
+    }
+
+    let execution: WorkerExecution
+
+    init() throws {
+        let job = Identifier.timeOrdered(milliseconds: 1).job(step: 1)
+        execution = WorkerExecution(
+            execution: Execution(job: job, generation: 1, attempt: 2),
+            skill: try HostedSkill(Quiet(), worker: "w"),
+            startTime: 0,
+            deadline: nil
+        )
+    }
+
+    private func kinds(_ message: Outgoing?) throws -> [String] {
+        let body = try #require(message).body
+        var cursor = EventRecordCursor()
+        var texts: [String] = []
+        while let record = try cursor.next(in: body.span.bytes) {
+            texts.append("\(record.kind) \(String(decoding: body[record.payload], as: UTF8.self))")
+        }
+        return texts
+    }
+
+    @Test func smallDeltasWaitForCompanyAndTheEndForNobody() throws {
+        #expect(execution.record(.started, []))
+        let started = execution.flush(now: 1000).message
+        #expect(started?.header.sequence == 1)
+        #expect(execution.record(.delta, text: "a"))
+        #expect(!execution.record(.delta, text: "b"))
+        let early = execution.flush(now: 1001)
+        #expect(early.message == nil)
+        let due = try #require(early.next)
+        #expect(due > 1001)
+        #expect(try kinds(execution.flush(now: due).message) == ["delta ab"])
+        #expect(execution.record(.delta, text: "c"))
+        #expect(execution.flush(now: due + 1).message == nil)
+        #expect(execution.record(.finished, Array("{}".utf8)))
+        let end = execution.flush(now: due + 1).message
+        #expect(try kinds(end) == ["delta c", "finished {}"])
+        #expect(end?.header.flags == .terminal)
+        #expect(end?.header.sequence == 3)
+        #expect(end?.header.value == 2)
+    }
+
+    @Test func afterTheEndNothingIsSaid() {
+        #expect(execution.record(.failed, [], isRetryable: true))
+        #expect(!execution.record(.delta, text: "late"))
+        let end = execution.flush(now: 10).message
+        #expect(end?.header.flags == [.terminal, .failed, .retryable])
+        #expect(execution.flush(now: 20).message == nil)
+        #expect(execution.sentTerminal?.header.flags.contains(.resent) == true)
+    }
+
+    @Test func whatIsFencedIsSilent() {
+        _ = execution.record(.delta, text: "a")
+        execution.fence()
+        #expect(execution.flush(now: 100).message == nil)
+        #expect(!execution.record(.finished, []))
+        #expect(execution.sentTerminal == nil)
+    }
+
+    @Test func aRouterThatIsAwayCostsABoundedOutbox() throws {
+        let piece = String(repeating: "x", count: 100_000)
+        for _ in 0..<100 {
+            _ = execution.record(.thinking, text: "t")
+            _ = execution.record(.delta, text: piece)
+        }
+        _ = execution.record(.finished, [])
+        let message = try #require(execution.flush(now: 1).message)
+        #expect(message.body.count < 2 * 1024 * 1024)
+        // What was dropped is seen by the numbers.
+        #expect(message.header.sequence > 1)
+        #expect(message.header.sequence + message.header.value - 1 == 201)
+    }
+
+    @Test func aStopIsGivenOnce() {
+        #expect(execution.stop(JobError(code: "cancelled", message: "m")))
+        #expect(!execution.stop(JobError(code: "timeout", message: "m")))
+        #expect(execution.stopReason?.code == "cancelled")
+    }
+}
