@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from gateway import command_line, gateway_figures
-from probes import codec_nanoseconds, idle_router, idle_worker, start_up, static_size
+from probes import codec_nanoseconds, idle_router, idle_worker, start_up
 from systems import CASES, ROOT, BenchError, Programs, measure
 
 FLOOR, ROUTER, BUS = "C floor", "Swift router in the floor", "all Swift"
@@ -40,7 +40,7 @@ def collect(programs, rows, rounds, seconds, log):
         if row[0] in rows:
             wanted.setdefault(row[2], set()).update((FLOOR, row[3]))
     results = {}
-    for number in range(rounds):
+    for number in range(rounds if wanted else 0):
         for case in [case for case in CASES if case in wanted]:
             systems = sorted(wanted[case])
             random.Random(number).shuffle(systems)
@@ -108,7 +108,7 @@ def single_figures(programs, rows, rounds, seconds, log):
         add(10, "idle router: memory", "MB", "less", 16, 11, lambda: of_router("memory"))
         add(10, "idle router: wake-ups", "/s", "less", 5, 2, lambda: of_router("wakeups"))
         add(10, "idle router: start to listening", "ms", "less", 50, 10, lambda: of_router("start"))
-        add(10, "router: static binary", "MB", "less", 25, 14, lambda: static_size(programs))
+        add(10, "router: static binary", "MB", "less", 25, 14, lambda: of_router("size"))
         add(10, "idle worker: memory", "MB", "less", 40, None, lambda: idle_worker(programs))
         for what, probe in start_up(programs):
             add(10, f"{what}: start-up", "ms", "less", 150, None, probe)

@@ -32,6 +32,7 @@ class Programs:
 
     def __init__(self, folder, rows, build, log):
         self.folder = folder
+        self.build = build
         self.floor = os.path.join(folder, "floor")
         self.scratch = os.path.join(ROOT, ".build")
         self.release = os.path.join(self.scratch, "release")

@@ -93,6 +93,7 @@ enum ChatCommand {
                 )
                 do {
                     last = try await run()
+                    if last == ExitCode.interrupted { printError("cancelled") }
                     seq = try await client.snapshot(of: session).seq
                 } catch let error as OutputClosed {
                     throw error
