@@ -44,7 +44,10 @@ extension Dispatcher {
     }
 
     private mutating func send(_ plan: Plan, for header: Header, to gateway: GatewayLink) {
-        let head = Header(.plan, job: header.job, generation: header.generation)
+        send(plan, Header(.plan, job: header.job, generation: header.generation), to: gateway)
+    }
+
+    mutating func send(_ plan: Plan, _ head: Header, to gateway: GatewayLink) {
         if let message = try? Outgoing(head, json: plan) { actions.append(.toGateway(gateway, message)) }
     }
 
@@ -70,25 +73,27 @@ extension Dispatcher {
         for step in request.plan.steps where !request.started.contains(step.id) && !request.failed.contains(step.id) {
             if let cause = step.after.first(where: request.failed.contains) {
                 request.failed.insert(step.id)
-                skip(step, of: request, because: cause)
+                skip(step, of: request, because: cause, now: now)
             } else if step.after.allSatisfy({ request.outputs[$0] != nil }) {
                 request.started.insert(step.id)
                 start(step, of: request, now: now)
             }
         }
-        if request.isOver { requests[request.id] = nil }
+        close(request)
     }
 
     private mutating func start(_ step: Plan.Step, of request: PlannedRequest, now: UInt64) {
-        guard let job = job(for: step, of: request, now: now) else { return }
-        guard let entry = registry.skills[step.skill] else {
-            jobs[job.id] = job
-            return fail(job, unknown(step.skill), now: now)
+        guard let job = job(for: step, of: request, now: now) else {
+            request.failed.insert(step.id)
+            return skip(step, of: request, because: step.id, now: now)
         }
-        guard !entry.queue.isFull(for: job.size) else {
-            jobs[job.id] = job
-            return fail(job, overloaded(entry), now: now)
+        add(job, to: request)
+        guard let entry = registry.skills[step.skill] else { return fail(job, unknown(step.skill), now: now) }
+        guard job.size <= Limits.message else {
+            let message = "the input of \(step.skill) has \(job.size) bytes, the limit is \(Limits.message)"
+            return fail(job, JobError(code: "too_large", message: message), now: now)
         }
+        guard !entry.queue.isFull(for: job.size) else { return fail(job, overloaded(entry), now: now) }
         start(job, entry, now: now)
     }
 
@@ -126,24 +131,28 @@ extension Dispatcher {
         )
     }
 
-    private mutating func skip(_ step: Plan.Step, of request: PlannedRequest, because cause: String) {
+    private mutating func skip(_ step: Plan.Step, of request: PlannedRequest, because cause: String, now: UInt64) {
         guard let number = step.number else { return }
-        let error = JobError(
-            code: JobError.Code.dependencyFailed,
-            message: "not run, since step \(cause) did not finish"
-        )
-        var record = EventRecordWriter()
-        record.append(.failed, (try? JSONBody.encode(error)) ?? [])
-        let header = Header(
-            .event,
-            flags: [.terminal, .failed],
-            job: request.id.job(step: number),
+        let id = request.id.job(step: number)
+        let header = Header(.dispatch, job: id, generation: request.generation)
+        let job = Job(
+            id: id,
+            skill: step.skill,
             generation: request.generation,
-            attempt: 1,
-            sequence: 0,
-            value: 1
+            gateway: request.gateway,
+            parcel: Parcel(header: header, body: []),
+            deadline: nil,
+            now: now,
+            request: request
         )
-        actions.append(.toGateway(request.gateway, Outgoing(header, body: record.bytes)))
+        add(job, to: request)
+        let message = "not run, since step \(cause) did not finish"
+        fail(job, JobError(code: JobError.Code.dependencyFailed, message: message), now: now)
+    }
+
+    private mutating func add(_ job: Job, to request: PlannedRequest) {
+        jobs[job.id] = job
+        request.openJobs += 1
     }
 
     /// A job has ended: its request goes on, or its caller does.
@@ -161,7 +170,9 @@ extension Dispatcher {
         }
         guard let request = job.request, requests[request.id] === request else { return }
         let step = "s\(job.id.step)"
-        if kind == .finished, let finished = try? JSONBody.decode(JobFinished.self, from: payload) {
+        if kind == .finished, !request.isNeeded(step) {
+            request.outputs[step] = SkillOutput(text: "")
+        } else if kind == .finished, let finished = try? JSONBody.decode(JobFinished.self, from: payload) {
             request.outputs[step] = finished.output
         } else {
             request.failed.insert(step)

@@ -154,6 +154,9 @@ extension Dispatcher {
         guard let job = worker.leases[execution.job], job.execution == execution else { return }
         worker.leases.remove(job)
         job.state = .waiting
+        if job.isCancelled {
+            return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
+        }
         switch error.code {
         case JobError.Code.draining, "busy":
             if error.code == JobError.Code.draining { worker.isDraining = true }
@@ -172,7 +175,9 @@ extension Dispatcher {
     mutating func released(_ execution: Execution, by worker: Worker, now: UInt64) {
         guard let job = worker.leases[execution.job], job.execution == execution else { return }
         worker.leases.remove(job)
-        guard registry.isIdempotent(job.skill) else { return lost(job, reason: "its worker stopped", now: now) }
+        guard registry.isIdempotent(job.skill), !job.isCancelled else {
+            return lost(job, reason: "its worker stopped", now: now)
+        }
         tryAgain(job, reason: "its worker is shutting down", after: 0, now: now)
     }
 
@@ -192,7 +197,7 @@ extension Dispatcher {
             for step in request.plan.steps where !request.started.contains(step.id) { request.failed.insert(step.id) }
         }
         for job in jobs.values where isRequest ? job.id.request == id : job.id == id { cancel(job, now: now) }
-        if isRequest, requests[id]?.isOver == true { requests[id] = nil }
+        if isRequest, let request = requests[id] { close(request) }
     }
 
     mutating func cancel(_ job: Job, now: UInt64) {
@@ -254,7 +259,12 @@ extension Dispatcher {
             }
             fill(entry, now: now)
         }
-        for job in Array(jobs.values) { checkDeadline(job, now: now) }
+        let isTimeToRepeat = now >= lastRepeat + Dispatcher.repeatInterval
+        if isTimeToRepeat { lastRepeat = now }
+        for job in Array(jobs.values) {
+            checkDeadline(job, now: now)
+            if isTimeToRepeat, job.gateway.isConnected { repeatUnanswered(job) }
+        }
         registry.forget(orphanedBefore: now > 600_000 ? now - 600_000 : 0)
     }
 
@@ -271,7 +281,7 @@ extension Dispatcher {
             fail(job, timeout("the request's time is over and its worker does not stop"), now: now)
         case .ended, .failed:
             if !job.gateway.isConnected, now >= job.gateway.lastHeard + Dispatcher.acknowledgementLimit {
-                jobs[job.id] = nil
+                forget(job)
                 fence(job)
             }
         }

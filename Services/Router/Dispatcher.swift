@@ -30,6 +30,10 @@ struct Dispatcher {
     static let unseenLosses = 5
     /// How long a known skill may be without a worker: a restart takes less.
     static let orphanLimit: UInt64 = 10_000
+    /// A deadline further away than this counts as this far: no request runs for a week.
+    static let longestDeadline: UInt64 = 7 * 86_400_000
+    /// How often a question to a gateway or an end of this router's own is sent again until it is answered.
+    static let repeatInterval: UInt64 = 2000
     /// How long a worker may run past a deadline that it knows before the job is ended without it.
     static let deadlineGrace: UInt64 = 10_000
     /// How long an ended job waits for an acknowledgement before it is forgotten: the gateway is gone for good.
@@ -46,6 +50,7 @@ struct Dispatcher {
     private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
+    var lastRepeat: UInt64 = 0
     let startTime: UInt64
     let heartbeat: UInt64
     let liveness: UInt64
@@ -86,7 +91,7 @@ struct Dispatcher {
         let planned = requests.isEmpty ? nil : requests[id]
         if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
-            guard known < header.generation else { return repeatEnds(of: id) }
+            guard known < header.generation else { return repeatUnanswered(id) }
             supersede(id, now: now)
         }
         let isEarly = now < startTime + Dispatcher.startGrace
@@ -132,32 +137,46 @@ struct Dispatcher {
         early.append(EarlyRequest(header: header, parcel: parcel, gateway: gateway, until: until))
     }
 
-    func deadline(_ header: Header, now: UInt64) -> UInt64? { header.value == 0 ? nil : now + header.value }
+    func deadline(_ header: Header, now: UInt64) -> UInt64? {
+        header.value == 0 ? nil : now + min(header.value, Dispatcher.longestDeadline)
+    }
 
     /// Puts a job in the queue of its skill, or straight to a worker.
     mutating func start(_ job: Job, _ entry: SkillEntry, now: UInt64) {
         jobs[job.id] = job
         if entry.manifest?.idempotent == false, !job.mayStart {
             // The gateway says durably that it may run; only then it is sent anywhere.
-            actions.append(
-                .toGateway(job.gateway, Outgoing(Header(.mayStart, job: job.id, generation: job.generation)))
-            )
-            return
+            job.isAsking = true
+            return askMayStart(job)
         }
         if entry.queue.count == 0, let worker = entry.freeWorker() {
             lease(job, to: worker, now: now)
         } else {
             entry.queue.append(job)
+            // Jobs in a pause before their next attempt are no reason to wait.
+            if entry.queue.count > 1 { fill(entry, now: now) }
         }
+    }
+
+    private mutating func askMayStart(_ job: Job) {
+        let question = Header(.mayStart, job: job.id, generation: job.generation)
+        actions.append(.toGateway(job.gateway, Outgoing(question)))
     }
 
     /// The gateway's answer for a job that is not idempotent. If it may not, the gateway has ended it already.
     mutating func mayStart(_ id: Identifier, generation: UInt32, isGranted: Bool, now: UInt64) {
         guard let job = jobs[id], job.generation == generation, !job.mayStart, case .waiting = job.state else { return }
-        guard isGranted, let entry = registry.skills[job.skill] else {
-            jobs[id] = nil
-            return
+        job.isAsking = false
+        guard isGranted else {
+            // The gateway has told the user; whoever waits for the job here is told too.
+            forget(job)
+            let error = JobError(
+                code: JobError.Code.outcomeUnknown,
+                message: "\(job.skill) may have run before, and must not run twice"
+            )
+            return passOn(job, .failed, (try? JSONBody.encode(error)) ?? [], now: now)
         }
+        guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
         job.mayStart = true
         start(job, entry, now: now)
     }
@@ -208,8 +227,13 @@ struct Dispatcher {
         switch job.state {
         case .waiting, .failed: return .fence
         case .ended(let worker):
-            // Sent again because the acknowledgement has not come: pass it on again.
-            return worker == peer && header.flags.contains(.terminal) ? .forward(job.gateway) : .drop
+            // Sent again because the acknowledgement has not come: pass it on again. Perhaps over a new connection.
+            guard header.flags.contains(.terminal) else { return .drop }
+            if worker != peer {
+                guard registry.workers[worker] == nil else { return .drop }
+                job.state = .ended(worker: peer)
+            }
+            return .forward(job.gateway)
         case .leased(let owner, let dispatch, let isAccepted):
             guard owner == peer else { return .fence }
             if !isAccepted { job.state = .leased(to: peer, dispatch: dispatch, isAccepted: true) }
@@ -299,11 +323,30 @@ struct Dispatcher {
         passOn(job, .failed, payload, now: now)
     }
 
-    /// Sends the ends of this router's own again, after the gateway was away.
-    private mutating func repeatEnds(of request: Identifier) {
-        for job in jobs.values where job.id.request == request {
-            if case .failed(let message) = job.state { actions.append(.toGateway(job.gateway, message)) }
+    /// Says again what the gateway may have missed while it was away: the plan, questions, and ends of this router's own.
+    private mutating func repeatUnanswered(_ id: Identifier) {
+        if let request = requests[id] {
+            send(request.plan, Header(.plan, job: id, generation: request.generation), to: request.gateway)
         }
+        for job in jobs.values where job.id.request == id { repeatUnanswered(job) }
+    }
+
+    mutating func repeatUnanswered(_ job: Job) {
+        if case .failed(let message) = job.state { actions.append(.toGateway(job.gateway, message)) }
+        if job.isAsking { askMayStart(job) }
+    }
+
+    /// Nothing more will be said about a job.
+    mutating func forget(_ job: Job) {
+        jobs[job.id] = nil
+        guard let request = job.request else { return }
+        request.openJobs -= 1
+        close(request)
+    }
+
+    /// A request is kept until the gateway has all its ends: until then its plan may have to be sent again.
+    mutating func close(_ request: PlannedRequest) {
+        if request.isOver, request.openJobs <= 0, requests[request.id] === request { requests[request.id] = nil }
     }
 
     /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.
@@ -311,9 +354,9 @@ struct Dispatcher {
         guard let index = jobs.index(forKey: execution.job) else { return }
         let job = jobs.values[index]
         guard job.execution == execution else { return }
-        if case .failed = job.state { jobs.remove(at: index) }
+        if case .failed = job.state { return forget(job) }
         guard case .ended(let peer) = job.state else { return }
-        jobs.remove(at: index)
+        if job.request == nil { jobs.remove(at: index) } else { forget(job) }
         // Nearly always few workers: a list, as a dictionary would cost more than the rest.
         for index in acknowledgements.indices where acknowledgements[index].peer == peer {
             return ExecutionList.append(execution, to: &acknowledgements[index].body)

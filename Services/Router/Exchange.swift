@@ -215,13 +215,18 @@ struct Exchange: ~Copyable {
             }
             dispatcher.heartbeat(
                 from: worker,
-                free: Int(clamping: header.value),
+                free: min(Int(clamping: header.value), worker.registration.concurrency),
                 seen: header.sequence,
                 running: running,
                 now: now
             )
         case .credit:
-            dispatcher.credited(worker, free: Int(clamping: header.value), seen: header.sequence, now: now)
+            dispatcher.credited(
+                worker,
+                free: min(Int(clamping: header.value), worker.registration.concurrency),
+                seen: header.sequence,
+                now: now
+            )
         case .accepted: _ = dispatcher.event(header, from: peer, now: now) { nil }
         case .nack:
             let error =

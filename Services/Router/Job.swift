@@ -63,6 +63,8 @@ final class Job {
     var isCancelled = false
     /// Of a skill that is not idempotent: whether the gateway has said that the job may run.
     var mayStart = false
+    /// Whether that question is open.
+    var isAsking = false
     /// Not to be dispatched before this time.
     var notBefore: UInt64 = 0
 
@@ -111,6 +113,8 @@ final class PlannedRequest {
     var failed: Set<String> = []
     /// Steps that have been started.
     var started: Set<String> = []
+    /// Jobs whose ends the gateway has not acknowledged.
+    var openJobs = 0
 
     init(
         id: Identifier,
@@ -134,6 +138,6 @@ final class PlannedRequest {
 
     var isOver: Bool { outputs.count + failed.count >= plan.steps.count }
 
-    /// Whether another step needs the output of this one.
+    /// Whether another step needs the output of this one: only then is it read.
     func isNeeded(_ step: String) -> Bool { plan.steps.contains { $0.after.contains(step) } }
 }

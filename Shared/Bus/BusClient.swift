@@ -17,6 +17,17 @@ public protocol BusClientUser: AnyObject, Sendable {
     /// Called when what was waiting has been read, and at the time that the last call asked for.
     /// - Returns: When to be called next at the latest, in ``Monotonic`` milliseconds; nil for "when something comes".
     func turn(now: UInt64) -> UInt64?
+    /// The socket cannot be used any more; nothing is called after this. Unless a process can do without its bus, it ends.
+    func failed(_ error: BusError)
+}
+
+extension BusClientUser {
+    /// Ends the process: a supervisor starts it again, which is better than one that looks alive.
+    public func failed(_ error: BusError) {
+        let line = Array("bus: \(error)\n".utf8)
+        _ = write(2, line, line.count)
+        exit(1)
+    }
 }
 
 /// The connection of a gateway or a worker to one router: a DEALER socket and the thread that owns it.
@@ -63,7 +74,7 @@ public final class BusClient: Sendable {
             do throws(BusError) {
                 try run(endpoint, context: context, user: user) { report.succeed() }
             } catch {
-                report.fail(error)
+                if !report.fail(error) { user.failed(error) }
             }
             let waiters = state.withLock { state in
                 state.hasEnded = true
@@ -231,14 +242,17 @@ private final class Report: Sendable {
 
     var error: BusError? { outcome.withLock { $0.error } }
 
-    func succeed() { finish(nil) }
-    func fail(_ error: BusError) { finish(error) }
+    func succeed() { _ = finish(nil) }
 
-    private func finish(_ error: BusError?) {
+    /// False when the start has been reported already.
+    func fail(_ error: BusError) -> Bool { finish(error) }
+
+    private func finish(_ error: BusError?) -> Bool {
         let isFirst = outcome.withLock { outcome in
             defer { if !outcome.isDone { outcome = (true, error) } }
             return !outcome.isDone
         }
         if isFirst { semaphore.signal() }
+        return isFirst
     }
 }

@@ -45,6 +45,8 @@ public enum RouterAddress {
     public static func isLocal(_ endpoint: String) -> Bool {
         if endpoint.hasPrefix("ipc://") { return true }
         let host = endpoint.dropFirst("tcp://".count).prefix { $0 != "/" }
-        return host.hasPrefix("127.") || host.hasPrefix("localhost:") || host.hasPrefix("[::1]:")
+        // Not every name that begins like an address of the loopback range is one.
+        let isAddress = host.utf8.allSatisfy { 48...58 ~= $0 || $0 == 46 }
+        return isAddress && host.hasPrefix("127.") || host.hasPrefix("localhost:") || host.hasPrefix("[::1]:")
     }
 }

@@ -35,8 +35,18 @@ extension SkillArguments {
             let bytes = if let value { try JSONBody.encode(value) } else { Array("{}".utf8) }
             return try JSONBody.decode(Self.self, from: bytes)
         } catch {
-            let reason = if case .body(_, let reason) = error { reason } else { "\(error)" }
+            var reason = if case .body(_, let reason) = error { reason } else { "\(error)" }
+            // The decoder names no field for a number that does not fit.
+            if let field = fractionWhereIntegerBelongs(value) { reason = "\"\(field)\" is not an integer" }
             throw SkillError(JobError.Code.invalidArguments, "invalid arguments: \(reason)")
+        }
+    }
+
+    private static func fractionWhereIntegerBelongs(_ value: JSONValue?) -> String? {
+        let properties = SchemaDerivation.schema(of: Self.self)["properties"]?.object ?? [:]
+        return properties.keys.sorted().first { field in
+            guard properties[field]?["type"] == "integer", let given = value?[field] else { return false }
+            return given.number != nil && given.integer == nil
         }
     }
 }

@@ -157,8 +157,8 @@ public enum SkillWorker {
             var count = 0
             for await _ in signals {
                 count += 1
-                if count > 1 || !runtime.isRegistered {
-                    // A second signal means now; without a router there is nothing to say goodbye to.
+                if count > 1 || runtime.mayLeaveAtOnce {
+                    // A second signal means now.
                     leave(ExitCode.success)
                 }
                 log.info("draining")

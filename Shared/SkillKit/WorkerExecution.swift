@@ -39,6 +39,7 @@ final class WorkerExecution: Sendable {
         var isWaitingForFlush = false
         var streamedText = false
         var stopReason: JobError?
+        var openCalls = 0
         var task: Task<Void, Never>?
         var hasReturned = false
         var holdsSlot = true
@@ -171,6 +172,22 @@ final class WorkerExecution: Sendable {
 
     /// Why it was asked to stop, if it was.
     var stopReason: JobError? { state.withLock { $0.stopReason } }
+
+    /// Notes a call of another skill. True for the first of those that are open.
+    func callBegan() -> Bool {
+        state.withLock { state in
+            state.openCalls += 1
+            return state.openCalls == 1
+        }
+    }
+
+    /// Notes the end of a call. True for the last of those that are open.
+    func callEnded() -> Bool {
+        state.withLock { state in
+            state.openCalls -= 1
+            return state.openCalls == 0
+        }
+    }
 
     /// Hands over the task, which is cancelled at once if a stop came before it.
     func run(_ task: Task<Void, Never>) {

@@ -30,13 +30,15 @@ extension WorkerRuntime {
             return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
         }
         let caller = execution.execution
+        // The caller's slot is free while it waits, or two levels of calls could wait for each other for ever. It has one
+        // slot, however many calls it makes at once.
+        let lends = execution.callBegan()
         let number = state.withLock { state in
             defer { state.nextCall += 1 }
-            // The caller's slot is free while it waits, or two levels of calls could wait for each other for ever.
-            state.slotsLent += 1
+            if lends { state.slotsLent += 1 }
             return state.nextCall
         }
-        sendCredit()
+        if lends { sendCredit() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 state.withLock { $0.calls[number] = continuation }
@@ -57,7 +59,10 @@ extension WorkerRuntime {
         } onCancel: {
             resolve(number, .failure(SkillError(JobError.Code.cancelled, "cancelled")))
         }
-        state.withLock { $0.slotsLent -= 1 }
+        if execution.callEnded() {
+            state.withLock { $0.slotsLent -= 1 }
+            sendCredit()
+        }
         return result
     }
 

@@ -31,12 +31,14 @@ extension WorkerRuntime {
             return refuse(JobError.Code.unknownSkill, "this worker has no skill \(decoded.skill)")
         }
         enum Decision { case start(WorkerExecution), older, again(WorkerExecution), busy, draining }
+        // Fenced below, outside the lock: cancelling a task runs handlers that take it.
+        var superseded: WorkerExecution?
         let decision: Decision = state.withLock { state in
             state.dispatchSeen = max(state.dispatchSeen, header.sequence)
             if let known = state.executions[execution.job] {
                 if known.execution == execution { return .again(known) }
                 guard known.execution.isOlder(than: execution) else { return .older }
-                known.fence()
+                superseded = known
                 if known.givesSlotBack() { state.slotsInUse -= 1 }
             }
             if state.isDraining { return .draining }
@@ -53,6 +55,7 @@ extension WorkerRuntime {
             state.nextDeadline = min(state.nextDeadline, now + limit)
             return .start(started)
         }
+        superseded?.fence()
         switch decision {
         case .start(let started):
             if started.record(.started, skill.startedPayload) { enqueue(started) }

@@ -45,6 +45,7 @@ extension WorkerRuntime {
         var overdue: [WorkerExecution] = []
         var abandoned: [WorkerExecution] = []
         var hasDrained = false
+        var released: [WorkerExecution] = []
         let next = state.withLock { state -> UInt64 in
             var next = now + state.heartbeat
             switch state.phase {
@@ -89,7 +90,7 @@ extension WorkerRuntime {
                 if isDone || now >= state.drainLimit {
                     state.hasEnded = true
                     hasDrained = true
-                    release(&state)
+                    released = release(&state)
                 }
             }
             return next
@@ -104,6 +105,7 @@ extension WorkerRuntime {
             )
         }
         for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }
+        for execution in released { execution.fence() }
         if hasDrained {
             try? client.send(Outgoing(Header(.goodbye)))
             onEnd(.drained)
@@ -125,8 +127,10 @@ extension WorkerRuntime {
         try? client.send(Outgoing(header, body: body))
     }
 
-    /// Hands back what is still running when the time for draining is over.
-    func release(_ state: inout State) {
+    /// Hands back what is still running when the time for draining is over. The caller fences it outside the lock:
+    /// cancelling a task runs handlers that take it.
+    func release(_ state: inout State) -> [WorkerExecution] {
+        var released: [WorkerExecution] = []
         for execution in state.executions.values where !execution.hasEnded {
             let header = Header(
                 .release,
@@ -135,8 +139,9 @@ extension WorkerRuntime {
                 attempt: execution.execution.attempt
             )
             try? client.send(Outgoing(header))
-            execution.fence()
             if execution.givesSlotBack() { state.slotsInUse -= 1 }
+            released.append(execution)
         }
+        return released
     }
 }

@@ -77,6 +77,13 @@ final class WorkerRuntime: BusClientUser {
     func connected() { state.withLock { register(&$0, now: Monotonic.milliseconds) } }
 
     func disconnected() {
+        // What a call is answered may be lost with the connection: whoever waits decides what to do.
+        let lost = state.withLock { state in
+            defer { state.calls = [:] }
+            return state.calls.values.map { $0 }
+        }
+        let error = SkillError(JobError.Code.noRouter, "the router was lost during the call", retryable: true)
+        lost.forEach { $0.resume(returning: .failure(error)) }
         state.withLock { $0.phase = .disconnected }
         log.info("router lost, reconnecting")
     }
@@ -162,6 +169,14 @@ final class WorkerRuntime: BusClientUser {
         }
         try? client.send(Outgoing(Header(.drain)))
         client.poke()
+    }
+
+    /// Whether there is nothing to finish, and nobody to say goodbye to.
+    var mayLeaveAtOnce: Bool {
+        state.withLock { state in
+            if case .registered = state.phase { return false }
+            return state.executions.isEmpty
+        }
     }
 
     /// Whether a router has taken this worker.

@@ -8,11 +8,11 @@ internal import Wire
 ///     starting --all routable--> ready --something ended--> mending --all routable--> ready
 ///         `--------+------------------- first signal --------------+
 ///                  v
-///     draining: gateway, then workers, then router --all ended--> over      (second signal: all are killed)
+///     draining: workers, then gateway, then router --all ended--> over      (second signal: all are killed)
 actor Supervisor {
     enum Role: Int, CaseIterable, Sendable {
-        // In the order in which they drain.
-        case gateway, worker, router
+        // In the order in which they drain: a worker's end needs the gateway's word that it is stored, by the router.
+        case worker, gateway, router
     }
 
     private struct Service {

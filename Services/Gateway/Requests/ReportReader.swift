@@ -53,6 +53,10 @@ enum ReportReader {
     private static func finished(
         _ payload: [UInt8]
     ) throws(WireError) -> (Occurrence.Report, RequestProgress.Outcome?) {
+        // It is stored and shown as it is: JSON in another encoding, which the decoder would read, is refused.
+        guard !payload.contains(0), String(validating: payload, as: UTF8.self) != nil else {
+            throw .notUTF8(what: "finished record")
+        }
         let finished = try JSONBody.decode(JobFinished.self, from: payload)
         return (.finished(payload, cached: finished.cached), .finished(finished.output))
     }

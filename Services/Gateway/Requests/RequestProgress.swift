@@ -131,7 +131,9 @@ struct RequestProgress {
     ) -> Effects {
         var effects = Effects()
         let number = execution.job.step
-        if reports.last?.report.isTerminal ?? false { effects.acknowledgements = [execution] }
+        // Without the plan the end could not be told apart from others: the router keeps it and says both again.
+        let mayAcknowledge = isOver || plan != nil
+        if mayAcknowledge, reports.last?.report.isTerminal ?? false { effects.acknowledgements = [execution] }
         guard !isOver, number != 0 else { return effects }
         var job = jobs[number] ?? Job(execution: execution, skill: skill(of: number) ?? "")
         guard job.outcome == nil, !execution.isOlder(than: job.execution) else { return effects }
@@ -140,7 +142,7 @@ struct RequestProgress {
             job.lastSequence = 0
         }
         for (index, (report, outcome)) in reports.enumerated() {
-            let sequence = first == 0 ? 0 : first + UInt64(index)
+            let sequence = first == 0 ? 0 : first &+ UInt64(index)
             if sequence != 0 {
                 guard sequence > job.lastSequence else { continue }
                 job.lastSequence = sequence

@@ -86,7 +86,7 @@ extension GatewayError {
         switch self {
         case .storeUnavailable: 5
         case .noRouter, .draining, .tooManyRequests: 2
-        case .refused(let error): error.retryable ? max(1, Int((error.retryAfter ?? 1).rounded(.up))) : nil
+        case .refused(let error): error.retryable ? Int(min(max(error.retryAfter ?? 1, 1), 3600).rounded(.up)) : nil
         default: nil
         }
     }
