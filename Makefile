@@ -33,10 +33,16 @@ build: ready ## the release programs, in .build/release
 .PHONY: test
 test: setup test-swift conformance ## all tests: Swift, then the conformance tests from outside
 
+# In groups, one after the other: those that start processes or measure time get the processors for themselves.
+TEST_GROUPS = Wire|Bus|SkillKit|Router|Text|SessionStore|SessionClient Intent|Worker HTTPServer|Gateway CLI Promise
+
 .PHONY: test-swift
 test-swift: ready ## only the Swift tests; FILTER=Name for some of them
 	$(SWIFT) build --build-tests $(BUILD_FLAGS)
-	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_FLAGS) $(if $(FILTER),--filter '$(FILTER)')
+	@set -e; for group in $(if $(FILTER),'$(FILTER)',$(foreach g,$(TEST_GROUPS),'^($(g))Tests\.')); do \
+		echo "== $$group"; \
+		$(SWIFT) test --skip-build --disable-xctest $(SWIFT_FLAGS) --filter "$$group"; \
+	done
 
 .PHONY: conformance
 conformance: setup ## only the tests from outside, in Python, on the built programs

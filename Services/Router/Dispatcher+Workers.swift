@@ -259,11 +259,11 @@ extension Dispatcher {
             }
             fill(entry, now: now)
         }
-        let isTimeToRepeat = now >= lastRepeat + Dispatcher.repeatInterval
-        if isTimeToRepeat { lastRepeat = now }
         for job in Array(jobs.values) {
             checkDeadline(job, now: now)
-            if isTimeToRepeat, job.gateway.isConnected { repeatUnanswered(job) }
+            guard job.gateway.isConnected, now >= job.lastSaid + Dispatcher.repeatInterval else { continue }
+            job.lastSaid = now
+            repeatUnanswered(job)
         }
         registry.forget(orphanedBefore: now > 600_000 ? now - 600_000 : 0)
     }

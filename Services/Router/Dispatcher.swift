@@ -50,7 +50,6 @@ struct Dispatcher {
     private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
-    var lastRepeat: UInt64 = 0
     let startTime: UInt64
     let heartbeat: UInt64
     let liveness: UInt64
@@ -147,6 +146,7 @@ struct Dispatcher {
         if entry.manifest?.idempotent == false, !job.mayStart {
             // The gateway says durably that it may run; only then it is sent anywhere.
             job.isAsking = true
+            job.lastSaid = now
             return askMayStart(job)
         }
         if entry.queue.count == 0, let worker = entry.freeWorker() {
@@ -319,6 +319,7 @@ struct Dispatcher {
         let message = Outgoing(reportHeader(job, .failed), body: record.bytes)
         job.attempt += 1
         job.state = .failed(message)
+        job.lastSaid = now
         actions.append(.toGateway(job.gateway, message))
         passOn(job, .failed, payload, now: now)
     }

@@ -65,6 +65,8 @@ final class Job {
     var mayStart = false
     /// Whether that question is open.
     var isAsking = false
+    /// When the gateway was last told or asked something that it must answer.
+    var lastSaid: UInt64 = 0
     /// Not to be dispatched before this time.
     var notBefore: UInt64 = 0
 

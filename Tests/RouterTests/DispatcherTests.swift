@@ -428,4 +428,58 @@ struct DispatcherTests {
         bench.dispatcher.tick(now: bench.now)
         #expect(bench.taken().said == ["plan"])
     }
+
+    @Test func aQuestionThatIsNotAnsweredIsAskedAgainAndADenialReachesWhoeverWaits() throws {
+        var bench = Bench()
+        let caller = try bench.worker("a", credit: 1)
+        _ = try bench.worker("once", credit: 1, idempotent: false)
+        try bench.submit("a")
+        let parent = try #require(bench.taken().dispatches.first?.0)
+        let body = try JobBody.encode(skill: "once", input: JobInput(session: "s", text: "t", depth: 1))
+        let worker = try #require(bench.dispatcher.registry.workers[caller])
+        let call = Header(.call, job: parent.job, generation: 1, attempt: 1, sequence: 5)
+        bench.dispatcher.called(call, body: body, frames: [], by: worker, now: bench.now)
+        #expect(bench.taken().said == ["gateway mayStart"])
+        bench.now += 2100
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said == ["gateway mayStart"])
+        let child = try #require(bench.dispatcher.jobs.keys.first { $0.step >= 100 })
+        bench.dispatcher.mayStart(child, generation: 1, isGranted: false, now: bench.now)
+        #expect(bench.taken().said == ["worker result"])
+        #expect(bench.dispatcher.jobs[child] == nil)
+    }
+
+    @Test func aCancelledJobThatIsHandedBackIsOver() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 2)
+        let requests = [try bench.submit(), try bench.submit()]
+        let executions = bench.taken().dispatches.map(\.0)
+        for request in requests { bench.dispatcher.cancelled(request, now: bench.now) }
+        _ = bench.taken()
+        let worker = try #require(bench.dispatcher.registry.workers[peer])
+        bench.dispatcher.refused(executions[0], by: worker, JobError(code: "busy", message: "m"), now: bench.now)
+        bench.dispatcher.released(executions[1], by: worker, now: bench.now)
+        #expect(bench.taken().said == ["gateway event failed cancelled", "gateway event failed cancelled"])
+    }
+
+    @Test func anEndComesOverTheConnectionThatReplacedADeadOne() throws {
+        var bench = Bench()
+        let before = try bench.worker(credit: 1)
+        try bench.submit()
+        let execution = try #require(bench.taken().dispatches.first?.0)
+        #expect(bench.event(execution, from: before, terminal: .terminal, kind: .finished) == "forward")
+        bench.dispatcher.workerLost(before, reason: "silent", now: bench.now)
+        let after = try bench.worker(credit: 1)
+        #expect(bench.event(execution, from: after, terminal: [.terminal, .resent], kind: .finished) == "forward")
+        bench.dispatcher.acknowledged(execution)
+        #expect(bench.dispatcher.jobs.isEmpty)
+    }
+
+    @Test func numbersOfTheWireCannotOverflow() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        try bench.submit(deadline: .max)
+        let execution = try #require(bench.taken().dispatches.first?.0)
+        #expect(bench.event(execution, from: peer, terminal: .terminal, kind: .finished) == "forward")
+    }
 }
