@@ -57,7 +57,7 @@ finish() {
     fi
     [ $engine_is_ours = yes ] && $engine stop
     rm -rf "$work"
-    [ $status -eq 0 ] || failed=$((failed + 1))
+    [ $status -eq 0 ] || fail "ended early, with status $status"
     printf '%d passed, %d failed\n' $passed $failed
     [ $failed -eq 0 ]
     exit
@@ -155,7 +155,8 @@ check "the three workers shared them (skill log)" eventually 10 load_is_shared
 
 # --- a worker dies
 
-container=$(docker compose ps --quiet summarize | head -n 1)
+container=$(docker compose ps --quiet summarize)
+container=${container%%$'\n'*}
 restarts() { docker inspect --format '{{.RestartCount}}' "$container"; }
 restarted() { [ "$(restarts)" -gt "$1" ]; }
 # By a signal in the container: `docker kill` counts as a stop by hand, which the restart policy respects. The worker is
