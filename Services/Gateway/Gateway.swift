@@ -52,7 +52,7 @@ enum Gateway {
 /// A gateway that serves.
 struct RunningGateway {
     /// How long answers that are being given may take to come to their end.
-    private static let drainTime = Duration.seconds(10)
+    private static let drainTime = Duration.seconds(2)
 
     private let service: SessionService
     private let server: HTTPServer

@@ -261,7 +261,7 @@ actor Supervisor {
 
     private func signalled() {
         guard draining != nil else {
-            say("stopping: gateway, workers, router (once more to end them at once)")
+            say("stopping: workers, gateway, router (once more to end them at once)")
             return drain()
         }
         code = ExitCode.interrupted
@@ -272,7 +272,7 @@ actor Supervisor {
         guard draining == nil else { return }
         watching?.cancel()
         watching = nil
-        enter(.gateway)
+        enter(.worker)
     }
 
     private func enter(_ role: Role) {
