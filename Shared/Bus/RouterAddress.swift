@@ -44,9 +44,10 @@ public enum RouterAddress {
     /// Whether only this machine can reach a bound address.
     public static func isLocal(_ endpoint: String) -> Bool {
         if endpoint.hasPrefix("ipc://") { return true }
-        let host = endpoint.dropFirst("tcp://".count).prefix { $0 != "/" }
+        let address = endpoint.dropFirst("tcp://".count)
+        let host = address.prefix(upTo: address.lastIndex(of: ":") ?? address.endIndex)
         // Not every name that begins like an address of the loopback range is one.
-        let isAddress = host.utf8.allSatisfy { 48...58 ~= $0 || $0 == 46 }
-        return isAddress && host.hasPrefix("127.") || host.hasPrefix("localhost:") || host.hasPrefix("[::1]:")
+        let isAddress = host.utf8.allSatisfy { 48...57 ~= $0 || $0 == 46 }
+        return isAddress && host.hasPrefix("127.") || host == "localhost" || host == "[::1]"
     }
 }

@@ -18,7 +18,7 @@ struct RouterAddressTests {
     }
 
     @Test func onlyLoopbackAndFilesAreLocal() {
-        for local in ["ipc:///x", "tcp://127.0.0.1:5", "tcp://127.9.9.9:5", "tcp://localhost:5", "tcp://[::1]:5"] {
+        for local in ["ipc:///x", "tcp://127.0.0.1:5", "tcp://127.9.9.9:*", "tcp://localhost:5", "tcp://[::1]:5"] {
             #expect(RouterAddress.isLocal(local))
         }
         for wide in ["tcp://0.0.0.0:5", "tcp://*:5", "tcp://10.0.0.1:5", "tcp://[::]:5", "tcp://127.evil.example:5"] {
