@@ -200,7 +200,7 @@ actor Supervisor {
         }
     }
 
-    /// DESIGN: url, the router's endpoints, process ids by service.
+    /// For whoever waits: url, the router's endpoints, process ids by service.
     private func readyDocument(_ url: String) -> [UInt8] {
         let router = services.first { $0.role == .router }?.ready
         var processes: [String: JSONValue] = [:]

@@ -3,7 +3,7 @@ internal import Lifecycle
 internal import Telemetry
 internal import Wire
 
-/// The gateway's HTTP interface: which path asks the sessions for what. DESIGN.md 8 and docs/api.md say what outside
+/// The gateway's HTTP interface: which path asks the sessions for what. docs/api.md says what outside
 /// programs may rely on.
 struct GatewayRoutes: Sendable {
     let sessions: any SessionAPI

@@ -2,7 +2,7 @@ internal import SessionStore
 internal import Telemetry
 internal import Wire
 
-/// Makes the events of one request: the JSON that every follower gets. DESIGN.md 8.
+/// Makes the events of one request: the JSON that every follower gets (docs/api.md).
 struct EventComposer: Sendable {
     private let session: String
     private let request: String

@@ -125,7 +125,7 @@ enum CancelOutcome: String, Sendable {
     case cancelled
 }
 
-/// The answer of `GET /v1/sessions/{id}`, DESIGN.md 8. Encode it as it is.
+/// The answer of `GET /v1/sessions/{id}` (docs/api.md). Encode it as it is.
 struct SessionSnapshot: Codable, Sendable, Equatable {
     /// Something that was said.
     struct Message: Codable, Sendable, Equatable {

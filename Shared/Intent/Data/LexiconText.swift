@@ -1,4 +1,4 @@
-// swift-format-ignore-file: data, in lines as long as they are
+// swift-format-ignore-file
 //
 // The lexicon is a text in a source file, not a resource: it is part of every program that routes, needs no file beside
 // the program, and an embedded resource of this size (an array literal) takes the compiler most of a minute.
