@@ -56,6 +56,7 @@ class Worker:
         self.seen, self.unacknowledged = 0, {}
 
     def register(self):
+        self.seen = 0  # dispatches are numbered anew
         body = {"worker": f"{socket.gethostname()}-{os.getpid()}", "instance": self.instance,
                 "host": socket.gethostname(), "pid": os.getpid(), "concurrency": 1, "manifests": [MANIFEST]}
         self.socket.send(message(REGISTER, json.dumps(body).encode(), value=1))
@@ -108,6 +109,7 @@ class Worker:
                     error = json.loads(body)
                     if error["code"] != "unregistered":
                         sys.exit(f"refused: {error['message']}")
+                    registered = False
                     self.register()
             if time.monotonic() - last >= 1:
                 last = time.monotonic()
