@@ -15,6 +15,8 @@ struct Dispatcher {
         case toGateway(GatewayLink, Outgoing)
         case dispatch(Job, Worker, Header)
         case plan(PlanningTask)
+        /// An event, by its place among the messages that are being passed on.
+        case passOn(Int, GatewayLink)
     }
 
     /// What to do with an event message that came in.
@@ -143,7 +145,7 @@ struct Dispatcher {
     /// Puts a job in the queue of its skill, or straight to a worker.
     mutating func start(_ job: Job, _ entry: SkillEntry, now: UInt64) {
         jobs[job.id] = job
-        if entry.manifest?.idempotent == false, !job.mayStart {
+        if !entry.isIdempotent, !job.mayStart {
             // The gateway says durably that it may run; only then it is sent anywhere.
             job.isAsking = true
             job.lastSaid = now
@@ -404,7 +406,7 @@ struct Dispatcher {
 }
 
 extension Registry {
-    func isIdempotent(_ skill: String) -> Bool { skills[skill]?.manifest?.idempotent ?? true }
+    func isIdempotent(_ skill: String) -> Bool { skills[skill]?.isIdempotent ?? true }
 }
 
 /// Levenshtein's edit distance, for "did you mean". Names are short.

@@ -7,12 +7,18 @@ import Wire
 struct Exchange: ~Copyable {
     enum Side { case frontend, backend }
 
+    /// Messages read from one socket, or actions decided on, before something is sent.
+    private static let batch = 256
+    /// Bytes of messages to be passed on before something is sent.
+    private static let batchBytes = 1024 * 1024
+
     let settings: RouterLoop.Settings
     let log: Log
     let planner: Planner
     let instance: Identifier
     var dispatcher: Dispatcher
     private var taken: [Dispatcher.Action] = []
+    private var passing = PassingMessages()
     private var offenders = Offenders()
     private var lastTick: UInt64
     private var lastHeartbeat: UInt64
@@ -47,6 +53,9 @@ struct Exchange: ~Copyable {
 
     // MARK: Receiving
 
+    /// Reads what waits on a socket, up to a limit that lets the others have their turn, and decides. What comes of it
+    /// is sent at the end of the turn: sends that follow each other closely leave in one packet, which is worth more
+    /// than anything else here (a message by itself costs the I/O thread a system call and the peer a wake-up).
     mutating func receive(
         from socket: borrowing Socket,
         as side: Side,
@@ -54,7 +63,7 @@ struct Exchange: ~Copyable {
         backend: borrowing Socket,
         now: UInt64
     ) throws(BusError) {
-        for _ in 0..<256 {
+        for _ in 0..<Exchange.batch {
             guard var identity = try socket.receive() else { return }
             let peer = identity.withBytes { Peer(routingID: $0) }
             guard identity.isFollowed, let first = try socket.receive() else { continue }
@@ -74,10 +83,12 @@ struct Exchange: ~Copyable {
             }
             if offenders.isShut(peer, now: now) { continue }
             switch side {
-            case .backend: try fromWorker(message, peer, frontend: frontend, now: now)
+            case .backend: fromWorker(message, peer, now: now)
             case .frontend: fromGateway(message, peer, now: now)
             }
-            try perform(frontend: frontend, backend: backend, now: now)
+            if dispatcher.actions.count >= Exchange.batch || passing.bytes >= Exchange.batchBytes {
+                try perform(frontend: frontend, backend: backend, now: now)
+            }
         }
     }
 
@@ -130,7 +141,6 @@ struct Exchange: ~Copyable {
             } catch {
                 return offend(peer, .frontend, error, now: now)
             }
-            dispatcher.passOnAcknowledgements()
         case .cancel: dispatcher.cancelled(header.job, now: now)
         case .mayStart:
             dispatcher.mayStart(header.job, generation: header.generation, isGranted: header.value == 1, now: now)
@@ -175,12 +185,7 @@ struct Exchange: ~Copyable {
         return Outgoing(Header(.welcome), body: (try? JSONBody.encode(body)) ?? [])
     }
 
-    private mutating func fromWorker(
-        _ message: consuming Incoming,
-        _ peer: Peer,
-        frontend: borrowing Socket,
-        now: UInt64
-    ) throws(BusError) {
+    private mutating func fromWorker(_ message: consuming Incoming, _ peer: Peer, now: UInt64) {
         let header = message.header
         if header.type == .query { return question(message.body(), header, peer, .backend) }
         if header.type == .register { return register(message.body(), header, peer, now: now) }
@@ -195,9 +200,17 @@ struct Exchange: ~Copyable {
         worker.lastHeard = now
         switch header.type {
         case .event:
+            // An event goes before what the router does because of it.
+            let place = dispatcher.actions.count
             let decision = dispatcher.event(header, from: peer, now: now) { Exchange.terminalRecord(&message) }
             switch decision {
-            case .forward(let gateway): _ = try message.forward(on: frontend, to: gateway.peer)
+            case .forward(let gateway):
+                let action = Dispatcher.Action.passOn(passing.add(message), gateway)
+                if place == dispatcher.actions.count {
+                    dispatcher.actions.append(action)
+                } else {
+                    dispatcher.actions.insert(action, at: place)
+                }
             case .drop: break
             case .fence:
                 var body: [UInt8] = []
@@ -318,10 +331,14 @@ struct Exchange: ~Copyable {
         backend: borrowing Socket,
         now: UInt64
     ) throws(BusError) {
-        while !dispatcher.actions.isEmpty {
+        while true {
+            dispatcher.passOnAcknowledgements()
+            guard !dispatcher.actions.isEmpty else { break }
             dispatcher.takeActions(into: &taken)
             for action in taken {
                 switch action {
+                case .passOn(let place, let gateway):
+                    if let message = passing.take(place) { _ = try message.forward(on: frontend, to: gateway.peer) }
                 case .toWorker(let peer, let message):
                     if try message.send(on: backend, to: peer) == .unreachable {
                         dispatcher.workerLost(peer, reason: "its worker died", now: now)
@@ -342,6 +359,7 @@ struct Exchange: ~Copyable {
                 }
             }
             taken.removeAll(keepingCapacity: true)
+            passing.removeAll()
         }
     }
 

@@ -62,11 +62,13 @@ struct Leases {
 final class SkillEntry {
     final class Version {
         let manifest: SkillManifest
+        let isIdempotent: Bool
         let order: SemanticVersion
         var workers: [Worker] = []
 
         init(manifest: SkillManifest, order: SemanticVersion) {
             self.manifest = manifest
+            isIdempotent = manifest.idempotent
             self.order = order
         }
     }
@@ -82,7 +84,10 @@ final class SkillEntry {
 
     init(id: String) { self.id = id }
 
-    var manifest: SkillManifest? { (versions.first { !$0.workers.isEmpty } ?? versions.first)?.manifest }
+    private var version: Version? { versions.first { !$0.workers.isEmpty } ?? versions.first }
+    var manifest: SkillManifest? { version?.manifest }
+    /// What the manifest says of it; asked for each job, hence not by way of a copy of the manifest.
+    var isIdempotent: Bool { version?.isIdempotent ?? true }
     var hasWorkers: Bool { versions.contains { !$0.workers.isEmpty } }
 
     /// The worker with the most free slots among those of the newest version that has any.

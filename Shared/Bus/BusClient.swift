@@ -144,8 +144,9 @@ public final class BusClient: Sendable {
         started()
         var next: UInt64? = user.turn(now: Monotonic.milliseconds)
         var isConnected = false
+        var sending: [Outgoing] = []
         while true {
-            let isClosed = try sendWaiting(on: socket, isConnected: isConnected)
+            let isClosed = try sendWaiting(on: socket, isConnected: isConnected, using: &sending)
             if isClosed { break }
             // Between emptying the queue and falling asleep nothing may be missed, so both are one step under the lock.
             let mayWait = state.withLock { state in
@@ -167,16 +168,20 @@ public final class BusClient: Sendable {
         socket.stopMonitor()
     }
 
-    private func sendWaiting(on socket: borrowing Socket, isConnected: Bool) throws(BusError) -> Bool {
-        let (messages, isClosed) = state.withLock { state in
-            defer {
-                if isConnected {
-                    state.waiting = []
-                    state.bytes = 0
-                }
+    /// `messages` is an empty list whose memory is used again and again.
+    private func sendWaiting(
+        on socket: borrowing Socket,
+        isConnected: Bool,
+        using messages: inout [Outgoing]
+    ) throws(BusError) -> Bool {
+        let isClosed = state.withLock { state in
+            if isConnected, !state.waiting.isEmpty {
+                swap(&messages, &state.waiting)
+                state.bytes = 0
             }
-            return (isConnected ? state.waiting : [], state.isClosed)
+            return state.isClosed
         }
+        defer { messages.removeAll(keepingCapacity: messages.capacity <= 4096) }
         for (index, message) in messages.enumerated() {
             let outcome = try message.send(on: socket, to: nil)
             if outcome != .sent {

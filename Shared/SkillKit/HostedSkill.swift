@@ -1,7 +1,8 @@
 internal import Wire
 
-/// A skill with its type forgotten, as the runtime holds it.
-struct HostedSkill: Sendable {
+/// A skill with its type forgotten, as the runtime holds it. A class, since every execution holds on to it and a copy
+/// would have a reference to count for each field of the manifest.
+final class HostedSkill: Sendable {
     let manifest: SkillManifest
     let engine: String
     let startedPayload: [UInt8]

@@ -7,25 +7,26 @@ public struct SkillContext: Sendable {
     /// The job, with generation and attempt.
     public let execution: Execution
     /// The same on every attempt of the job, and different for every other job.
-    public let idempotencyKey: String
+    public var idempotencyKey: String { givenKey ?? execution.job.description }
     /// When the execution will be cancelled.
     public let deadline: ContinuousClock.Instant
     /// How deep the calls of skills by skills are.
     public let depth: Int
+    private let givenKey: String?
     private let reporter: any SkillReporter
 
-    /// Makes a context that reports to the given place.
+    /// Makes a context that reports to the given place. Without a key the job's identifier is the key.
     public init(
         session: String,
         execution: Execution,
-        idempotencyKey: String,
+        idempotencyKey: String? = nil,
         deadline: ContinuousClock.Instant,
         depth: Int = 0,
         reporter: any SkillReporter
     ) {
         self.session = session
         self.execution = execution
-        self.idempotencyKey = idempotencyKey
+        givenKey = idempotencyKey
         self.deadline = deadline
         self.depth = depth
         self.reporter = reporter

@@ -16,7 +16,7 @@ final class WorkerExecution: Sendable {
     /// How long a small delta may wait for the next one.
     private static let coalescingTime: UInt64 = 25
     /// How long the news that the job has started may wait: a job that ends within that time is one message.
-    private static let startingTime: UInt64 = 2
+    static let startingTime: UInt64 = 2
     /// A delta of this size is not worth waiting for another.
     private static let coalescingSize = 1024
 
@@ -99,16 +99,41 @@ final class WorkerExecution: Sendable {
         return !state.isWaitingForFlush || state.hasTerminal || !state.outboxMayWait
     }
 
-    /// The message to send now, if it is time; else when it will be.
-    func flush(now: UInt64) -> (message: Outgoing?, next: UInt64?) {
+    /// Takes the end of a job that went well, before it the whole text if none of it was streamed. True if the bus
+    /// thread must be told.
+    func recordEnd(text: String?, _ payload: [UInt8]) -> Bool {
+        state.withLock { state in
+            guard canRecord(&state) else { return false }
+            makeRoom(&state)
+            if let text {
+                state.outbox.append(.delta, text: text)
+                state.progress += 1
+            }
+            state.outbox.append(.finished, payload)
+            state.outboxMayWait = false
+            state.hasTerminal = true
+            state.terminalFlags = [.terminal]
+            return mark(&state)
+        }
+    }
+
+    /// What came of looking whether there is something to send.
+    enum Flush {
+        case nothing
+        case message(Outgoing, freesSlot: Bool)
+        case later(UInt64)
+    }
+
+    /// The message to send now, if it is time, with ``givesSlotBack()`` in the same step; else when it will be.
+    func flush(now: UInt64) -> Flush {
         state.withLock { state in
             guard state.outbox.count > 0, !state.isFenced else {
                 state.isWaitingForFlush = false
-                return (nil, nil)
+                return .nothing
             }
             let isSmall = state.outbox.bytes.count < WorkerExecution.coalescingSize
             let due = state.lastFlush + WorkerExecution.coalescingTime
-            if state.outboxMayWait, isSmall, now < due { return (nil, due) }
+            if state.outboxMayWait, isSmall, now < due { return .later(due) }
             var header = Header(
                 .event,
                 job: execution.job,
@@ -129,21 +154,28 @@ final class WorkerExecution: Sendable {
             state.outboxMayWait = true
             state.isWaitingForFlush = false
             state.lastFlush = now
-            return (message, nil)
+            return .message(message, freesSlot: givesSlotBack(&state))
         }
     }
 
     /// The skill's function has returned. Before its terminal record is made.
-    func returned() { state.withLock { $0.hasReturned = true } }
+    /// - Returns: Why it was asked to stop, if it was, and whether text has been streamed, so that the whole of it need
+    ///   not be sent at the end.
+    func returned() -> (stopReason: JobError?, hasStreamedText: Bool) {
+        state.withLock { state in
+            state.hasReturned = true
+            return (state.stopReason, state.streamedText)
+        }
+    }
 
     /// Whether its slot becomes free now: when the function has returned and the router has been told, or will not be.
     /// True once. Credit and events then say the same, so that no job meets a worker without a free slot.
-    func givesSlotBack() -> Bool {
-        state.withLock { state in
-            guard state.holdsSlot, state.hasReturned, state.terminal != nil || state.isFenced else { return false }
-            state.holdsSlot = false
-            return true
-        }
+    func givesSlotBack() -> Bool { state.withLock { givesSlotBack(&$0) } }
+
+    private func givesSlotBack(_ state: inout State) -> Bool {
+        guard state.holdsSlot, state.hasReturned, state.terminal != nil || state.isFenced else { return false }
+        state.holdsSlot = false
+        return true
     }
 
     /// The terminal message once it has been sent, for sending again.
@@ -157,9 +189,6 @@ final class WorkerExecution: Sendable {
             return terminal
         }
     }
-
-    /// Whether text has been streamed, so that the whole of it need not be sent at the end.
-    var hasStreamedText: Bool { state.withLock { $0.streamedText } }
 
     /// Rises with every record.
     var progress: UInt64 { state.withLock { $0.progress } }

@@ -53,23 +53,21 @@ extension WorkerRuntime {
             state.executions[execution.job] = started
             state.slotsInUse += 1
             state.nextDeadline = min(state.nextDeadline, now + limit)
+            // That it has started is said a little later, or with the end if that comes first.
+            _ = started.record(.started, skill.startedPayload)
+            state.waiting.append(started)
+            state.waitingEnds = min(state.waitingEnds, now + WorkerExecution.startingTime)
             return .start(started)
         }
         superseded?.fence()
         switch decision {
         case .start(let started):
-            if started.record(.started, skill.startedPayload) { enqueue(started) }
+            executor.collect()
             run(started, decoded.input, message.attachments)
         case .again(let known): if let terminal = known.sentTerminal { try? client.send(terminal) }
         case .older: break
         case .busy: refuse("busy", "no free slot")
         case .draining: refuse(JobError.Code.draining, "the worker is draining")
-        }
-    }
-
-    func acknowledged(_ execution: Execution) {
-        state.withLock { state in
-            if state.executions[execution.job]?.execution == execution { state.executions[execution.job] = nil }
         }
     }
 

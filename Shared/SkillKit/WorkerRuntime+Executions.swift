@@ -6,11 +6,11 @@ internal import Wire
 /// Running a skill, and what it says.
 extension WorkerRuntime {
     func run(_ execution: WorkerExecution, _ input: JobInput, _ frames: [SharedFrame]) {
-        let task = Task { [self] in
+        let task = Task(executorPreference: executor) { [self] in
             let context = SkillContext(
                 session: input.session,
                 execution: execution.execution,
-                idempotencyKey: input.idempotencyKey ?? execution.execution.job.description,
+                idempotencyKey: input.idempotencyKey,
                 deadline: .now + .milliseconds(Int64(clamping: (execution.deadline ?? 0) - execution.startTime)),
                 depth: input.depth ?? 0,
                 reporter: Reporter(runtime: self, execution: execution)
@@ -18,15 +18,14 @@ extension WorkerRuntime {
             do {
                 let skillInput = try SkillInput(input, frames)
                 let output = try await execution.skill.execute(skillInput, input.arguments, context)
-                execution.returned()
-                if let reason = execution.stopReason {
-                    fail(execution, reason)
+                let (stopReason, hasStreamedText) = execution.returned()
+                if let stopReason {
+                    fail(execution, stopReason)
                 } else {
-                    finish(execution, output)
+                    finish(execution, output, hasStreamedText: hasStreamedText)
                 }
             } catch {
-                execution.returned()
-                fail(execution, execution.stopReason ?? JobError(error))
+                fail(execution, execution.returned().stopReason ?? JobError(error))
             }
             // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
             if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
@@ -34,10 +33,7 @@ extension WorkerRuntime {
         execution.run(task)
     }
 
-    func finish(_ execution: WorkerExecution, _ output: SkillOutput) {
-        if !execution.hasStreamedText, !output.text.isEmpty {
-            _ = execution.record(.delta, text: output.text)
-        }
+    func finish(_ execution: WorkerExecution, _ output: SkillOutput, hasStreamedText: Bool) {
         let milliseconds = Monotonic.milliseconds - execution.startTime
         do {
             let payload = try JobFinished(output: output, engine: execution.skill.engine, milliseconds: milliseconds)
@@ -45,7 +41,8 @@ extension WorkerRuntime {
             guard payload.count <= Limits.output else {
                 throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
             }
-            if execution.record(.finished, payload) { wake(execution) }
+            let text = hasStreamedText || output.text.isEmpty ? nil : output.text
+            if execution.recordEnd(text: text, payload) { wake(execution) }
         } catch WireError.tooLarge(let what, let limit, let got) {
             let reason = "the \(what) has \(got) bytes, the limit is \(limit)"
             fail(execution, JobError(code: JobError.Code.outputTooLarge, message: reason))
@@ -63,7 +60,7 @@ extension WorkerRuntime {
 
     func wake(_ execution: WorkerExecution) {
         enqueue(execution)
-        client.poke()
+        executor.reportSoon()
     }
 }
 

@@ -6,10 +6,12 @@ internal import Wire
 /// What happens at the end of each turn of the bus thread, and because time has passed.
 extension WorkerRuntime {
     func turn(now: UInt64) -> UInt64? {
-        let (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
+        let isWatching = executor.release()
+        var (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
             guard case .registered = state.phase else { return ([], .max) }
-            var unsent = state.unsent
-            state.unsent = []
+            var unsent = state.spare
+            state.spare = []
+            swap(&unsent, &state.unsent)
             if now >= state.waitingEnds {
                 unsent += state.waiting
                 state.waiting.removeAll(keepingCapacity: true)
@@ -17,26 +19,30 @@ extension WorkerRuntime {
             }
             return (unsent, state.waitingEnds)
         }
-        var next = min(now + 1000, waitingEnds)
+        var next = min(now + (isWatching ? 1 : 1000), waitingEnds)
         var waiting: [WorkerExecution] = []
         var freed = 0
         for execution in unsent {
-            let (message, later) = execution.flush(now: now)
-            if let message {
+            switch execution.flush(now: now) {
+            case .nothing: break
+            case .message(let message, let freesSlot):
                 do { try client.send(message) } catch { log.warning("event not queued", ["reason": "\(error)"]) }
-                if execution.givesSlotBack() { freed += 1 }
-            } else if let later {
+                if freesSlot { freed += 1 }
+            case .later(let time):
                 waiting.append(execution)
-                next = min(next, later)
+                waitingEnds = min(waitingEnds, time)
             }
         }
-        if !waiting.isEmpty || freed > 0 {
+        if unsent.capacity > 0 {
+            unsent.removeAll(keepingCapacity: unsent.capacity <= 1024)
             state.withLock { state in
                 state.slotsInUse -= freed
                 state.waiting += waiting
-                if !waiting.isEmpty { state.waitingEnds = min(state.waitingEnds, next) }
+                state.waitingEnds = min(state.waitingEnds, waitingEnds)
+                swap(&unsent, &state.spare)
             }
         }
+        next = min(next, waitingEnds)
         return min(next, keepTime(now: now))
     }
 

@@ -22,14 +22,14 @@ final class WorkerRuntime: BusClientUser {
     struct State {
         var phase = Phase.disconnected
         var heartbeat: UInt64 = 1000
-        var liveness: UInt64 = 3
-        var lastHeard: UInt64 = 0
         var lastHeartbeat: UInt64 = 0
         var lastResend: UInt64 = 0
         var dispatchSeen: UInt64 = 0
         var executions: [Identifier: WorkerExecution] = [:]
         /// What has something to say.
         var unsent: [WorkerExecution] = []
+        /// Empty: memory for the next list of that kind.
+        var spare: [WorkerExecution] = []
         /// What has said that it may wait, and when the first of it has waited long enough.
         var waiting: [WorkerExecution] = []
         var waitingEnds: UInt64 = .max
@@ -47,6 +47,7 @@ final class WorkerRuntime: BusClientUser {
     let skills: [String: HostedSkill]
     let registration: Registration
     let client: BusClient
+    let executor: SkillExecutor
     let log: Log
     let state = Mutex(State())
     let onReady: @Sendable () -> Void
@@ -67,6 +68,7 @@ final class WorkerRuntime: BusClientUser {
         self.skills = Dictionary(skills.map { ($0.manifest.id, $0) }) { first, _ in first }
         self.registration = registration
         self.client = client
+        executor = SkillExecutor(threads: SkillExecutor.defaultThreads) { client.poke() }
         self.log = log
         self.onReady = onReady
         self.onEnd = onEnd
@@ -114,14 +116,18 @@ final class WorkerRuntime: BusClientUser {
 
     func received(_ message: consuming Incoming) {
         let now = Monotonic.milliseconds
-        state.withLock { $0.lastHeard = now }
         let header = message.header
         switch header.type {
         case .dispatch: dispatch(message, now: now)
         case .welcome: welcome(message.body(), now: now)
         case .eventAck:
-            _ = try? message.withBody { body throws(WireError) in
-                try ExecutionList.forEach(body) { acknowledged($0) }
+            state.withLock { state in
+                _ = try? message.withBody { body throws(WireError) in
+                    try ExecutionList.forEach(body) { execution in
+                        guard state.executions[execution.job]?.execution == execution else { return }
+                        state.executions[execution.job] = nil
+                    }
+                }
             }
         case .fenced:
             _ = try? message.withBody { body throws(WireError) in try ExecutionList.forEach(body) { fenced($0) } }
@@ -142,7 +148,6 @@ final class WorkerRuntime: BusClientUser {
         state.withLock { state in
             state.phase = .registered
             state.heartbeat = UInt64(max(welcome.heartbeat, 50))
-            state.liveness = UInt64(max(welcome.liveness, 2))
             state.lastResend = 0
         }
         log.info("registered", ["router": "\(welcome.router)"])
@@ -177,10 +182,5 @@ final class WorkerRuntime: BusClientUser {
             if case .registered = state.phase { return false }
             return state.executions.isEmpty
         }
-    }
-
-    /// Whether a router has taken this worker.
-    var isRegistered: Bool {
-        state.withLock { state in if case .registered = state.phase { true } else { false } }
     }
 }

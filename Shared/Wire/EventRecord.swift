@@ -47,7 +47,8 @@ public struct EventRecordWriter: Sendable {
     private mutating func append(_ kind: EventKind, _ payload: UnsafeRawBufferPointer) {
         lastStart = bytes.count
         lastKind = kind
-        if bytes.isEmpty { bytes.reserveCapacity(EventRecordWriter.prefix + payload.count) }
+        // Room for the end of a small job as well: it is nearly always sent in one piece.
+        if bytes.isEmpty { bytes.reserveCapacity(max(EventRecordWriter.prefix + payload.count, 512)) }
         let prefix = UInt64(UInt32(payload.count)) | UInt64(kind.rawValue) << 32
         withUnsafeBytes(of: prefix.littleEndian) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: payload)

@@ -38,8 +38,15 @@ public struct Identifier: Hashable, Sendable {
     /// The number of the step within its request: 0 for the request itself.
     public var step: UInt16 { UInt16(truncatingIfNeeded: low) }
 
-    /// Half of it is enough for a table: the halves that differ between identifiers of one millisecond, and the step.
+    /// Half of it is enough for a table: the half that differs between identifiers of one millisecond, and the step.
     public func hash(into hasher: inout Hasher) { hasher.combine(low) }
+
+    /// What `Dictionary` and `Set` call. One multiplication instead of SipHash: the half is random already, and nobody
+    /// outside the bus can choose it.
+    public func _rawHashValue(seed: Int) -> Int {
+        let product = (low ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
+        return Int(truncatingIfNeeded: product.high ^ product.low)
+    }
 
     /// The request this job belongs to; the identifier itself if it is no job.
     public var request: Identifier { Identifier(high: high, low: low & ~0xffff) }

@@ -126,8 +126,11 @@ public enum JobBody {
     }
 
     private static func text(_ body: RawSpan, _ range: Range<Int>, _ what: String) throws(WireError) -> String {
-        let text = body.withUnsafeBytes { bytes in
-            String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+        // By way of a UTF8Span, which validates as fast as it reads; `String(validating:as:)` takes four times as long.
+        let text = body.withUnsafeBytes { bytes -> String? in
+            let part = UnsafeRawBufferPointer(rebasing: bytes[range]).bindMemory(to: UInt8.self)
+            guard let valid = try? UTF8Span(validating: part.span) else { return nil }
+            return String(copying: valid)
         }
         guard let text else { throw .notUTF8(what: what) }
         return text

@@ -134,9 +134,11 @@ extension JobFinished {
         guard output.parts.isEmpty else { return try JSONBody.encode(self) }
         var json: [UInt8] = []
         json.reserveCapacity(output.text.utf8.count + engine.utf8.count + 96)
-        json += #"{"cached":\#(cached),"engine":"#.utf8
+        json += cached ? #"{"cached":true,"engine":"#.utf8 : #"{"cached":false,"engine":"#.utf8
         JSONText.append(engine, to: &json)
-        json += #","milliseconds":\#(milliseconds),"output":{"parts":[],"text":"#.utf8
+        json += #","milliseconds":"#.utf8
+        json += String(milliseconds).utf8
+        json += #","output":{"parts":[],"text":"#.utf8
         JSONText.append(output.text, to: &json)
         json += "}}".utf8
         return json

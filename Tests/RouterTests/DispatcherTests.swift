@@ -83,6 +83,7 @@ struct Bench {
         var dispatches: [(Execution, Peer)] = []
         var said: [String] = []
         var actions: [Dispatcher.Action] = []
+        dispatcher.passOnAcknowledgements()
         dispatcher.takeActions(into: &actions)
         for action in actions {
             switch action {
@@ -102,6 +103,7 @@ struct Bench {
                 }
                 said.append("gateway \(message.header.type)\(detail)")
             case .plan: said.append("plan")
+            case .passOn: said.append("event passed on")
             }
         }
         return (dispatches, said)

@@ -95,3 +95,8 @@ struct WorkerExecutionTests {
         #expect(execution.stopReason?.code == "cancelled")
     }
 }
+
+extension WorkerExecution.Flush {
+    fileprivate var message: Outgoing? { if case .message(let message, _) = self { message } else { nil } }
+    fileprivate var next: UInt64? { if case .later(let time) = self { time } else { nil } }
+}
