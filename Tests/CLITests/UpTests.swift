@@ -139,6 +139,32 @@ struct UpTests {
         #expect(await up.exitCode() == 0)
     }
 
+    @Test("A program that the kernel does not start is tried again as one that ends")
+    func unstartable() async throws {
+        let services = try FakeServices()
+        let program = services.folder.file("skillbus-worker-alpha")
+        let sound = try readFile(program)
+        try services.folder.writeProgram("skillbus-worker-alpha", "#!/nonexistent\n")
+        let up = try services.up()
+        #expect(await up.line { $0.contains("cannot start \(program)") && $0.contains("starting it again") } != nil)
+        #expect(await eventually { services.calls.contains { $0.hasPrefix("start beta") } })
+        try services.folder.writeProgram("skillbus-worker-alpha", sound)
+        #expect(await ready(up)?.hasSuffix("with alpha, beta") == true, "\(up.errorOutput)")
+        up.send(SIGTERM)
+        #expect(await up.exitCode() == 0)
+    }
+
+    @Test("A router that the kernel does not start ends it, and leaves nothing behind")
+    func unstartableRouter() async throws {
+        let services = try FakeServices()
+        try services.folder.writeProgram("skillbus-router", "#!/nonexistent\n")
+        let up = try services.up()
+        #expect(await up.exitCode() == 1)
+        #expect(up.errorOutput.contains("Skillbus cannot run without it"))
+        let starts = services.calls.filter { $0.hasPrefix("start ") }.count
+        #expect(services.calls.filter { $0.hasPrefix("stop") }.count == starts)
+    }
+
     @Test(
         "Wrong options",
         arguments: [

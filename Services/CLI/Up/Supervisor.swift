@@ -126,9 +126,8 @@ actor Supervisor {
             services[index].ready = nil
             services[index].started = .now
         } catch {
-            say(error.message)
-            code = ExitCode.failure
-            drain()
+            // It may be for a moment: a file that is being replaced, a table that is full.
+            startAgain(index, after: .zero, error.message)
         }
     }
 
@@ -233,19 +232,38 @@ actor Supervisor {
         routable.remove(process)
         isComplete = false
         if draining != nil { return advance() }
-        let pause = services[index].policy.ended(after: .now - service.started)
         let words = "\(service.name) (process \(process)) \(endWords(status))"
         let exitCode = status & 0x7f == 0 ? status >> 8 & 0xff : -1
-        let isHopeless =
-            service.role != .worker && !service.wasEverReady
-            && (exitCode == ExitCode.usage || services[index].policy.failures >= Supervisor.attempts)
-        say(words + (isHopeless ? ", and Skillbus cannot run without it" : "; starting it again"))
         // One that was killed has nothing to say about it.
-        if exitCode != 0 && status & 0x7f != SIGKILL && status & 0x7f != SIGTERM {
+        let hasReason = exitCode != 0 && status & 0x7f != SIGKILL && status & 0x7f != SIGTERM
+        startAgain(
+            index,
+            after: .now - service.started,
+            words,
+            saysWhy: hasReason,
+            isHopeless: exitCode == ExitCode.usage
+        )
+    }
+
+    /// Starts a service again after a pause that grows; or ends everything, where nothing can be done without it.
+    private func startAgain(
+        _ index: Int,
+        after life: Duration,
+        _ words: String,
+        saysWhy: Bool = false,
+        isHopeless: Bool = false
+    ) {
+        let pause = services[index].policy.ended(after: life)
+        let service = services[index]
+        let isOver =
+            service.role != .worker && !service.wasEverReady
+            && (isHopeless || service.policy.failures >= Supervisor.attempts)
+        say(words + (isOver ? ", and Skillbus cannot run without it" : "; starting it again"))
+        if saysWhy {
             if !settings.isVerbose { for line in service.log.last { say("  \(service.name): \(line)") } }
             say("  its log: \(service.log.path)")
         }
-        if isHopeless {
+        if isOver {
             code = ExitCode.failure
             return drain()
         }
