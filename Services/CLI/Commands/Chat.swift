@@ -58,8 +58,7 @@ enum ChatCommand {
                     prompt.restoreTerminal()
                     leave(ExitCode.interrupted)
                 }
-                printError("\nCtrl-C again, or Ctrl-D, leaves.")
-                prompt.redraw()
+                prompt.say("Ctrl-C again, or Ctrl-D, leaves.")
             }
             guard let line = try await prompt.next(isInteractive ? "› " : "") else {
                 if isInteractive { printError("") }
