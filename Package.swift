@@ -115,7 +115,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
         tests("WireTests", ["Wire", "TestSupport"]),
         tests("BusTests", ["Bus", "Wire", "TestSupport"]),
-        tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Wire", "TestSupport"]),
+        tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Telemetry", "Lifecycle", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
         tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
