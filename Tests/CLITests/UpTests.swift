@@ -100,6 +100,27 @@ struct UpTests {
         #expect(services.ready != nil)
     }
 
+    @Test("Wrong options are told before the lock of the state folder")
+    func optionsBeforeLock() async throws {
+        let services = try FakeServices()
+        let up = try services.up()
+        #expect(await ready(up) != nil)
+        let second = try services.up(["--skills", "nonesuch"])
+        #expect(await second.exitCode() == 2)
+        #expect(second.errorOutput.contains("there is no worker \"nonesuch\""))
+    }
+
+    @Test("A ready file that cannot be written ends it before anything is started")
+    func readyFile() async throws {
+        let services = try FakeServices()
+        for (file, words) in [("/nonexistent/ready.json", "No such file or directory"), ("/tmp", "it is a folder")] {
+            let up = try services.up(["--ready-file", file])
+            #expect(await up.exitCode() == 1)
+            #expect(up.errorOutput == "skillbus: cannot write the ready file \(file): \(words)")
+        }
+        #expect(services.calls.isEmpty)
+    }
+
     @Test("A port that is taken is named, with what to do")
     func portInUse() async throws {
         let services = try FakeServices()
