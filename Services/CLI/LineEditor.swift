@@ -41,6 +41,7 @@ struct LineEditor {
     ///   - prompt: shown before it.
     ///   - wakeUp: whenever this can be read from, `interruption` is called and the line shown again.
     ///   - interruption: writes to the terminal.
+    /// - Returns: the line; a failure when it is not UTF-8.
     func line(_ prompt: String, wakeUp: Int32, interruption: () -> Void) -> Result<String?, UsageError> {
         rl_callback_handler_install(prompt) { bytes in
             let line = bytes.map { Typed.line(Array(UnsafeRawBufferPointer(start: $0, count: strlen($0)))) }
