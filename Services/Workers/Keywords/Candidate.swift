@@ -28,6 +28,8 @@ struct Candidate {
     /// Notes a place of it.
     mutating func occurs(as words: ArraySlice<PhraseWord>) {
         count += 1
+        // Han characters have one.
+        guard words.contains(where: { !$0.isHan }) else { return }
         let spelling = Self.joined(words)
         if let known = spellings.firstIndex(where: { $0.text == spelling }) {
             spellings[known].count += 1

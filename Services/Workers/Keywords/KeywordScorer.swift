@@ -147,11 +147,12 @@ struct KeywordScorer {
         _ change: (inout Candidate) -> Void
     ) {
         let key = Self.key(words)
-        var candidate = candidates.removeValue(forKey: key) ?? Candidate(words: Array(words), first: part)
-        candidate.occurs(as: words)
-        if isTitle { candidate.isInTitle = true }
-        change(&candidate)
-        candidates[key] = candidate
+        func note(_ candidate: inout Candidate) {
+            candidate.occurs(as: words)
+            if isTitle { candidate.isInTitle = true }
+            change(&candidate)
+        }
+        note(&candidates[key, default: Candidate(words: Array(words), first: part)])
     }
 
     private func score(_ candidate: Candidate) -> Double {
