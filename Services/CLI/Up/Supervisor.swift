@@ -10,23 +10,6 @@ internal import Wire
 ///                  v
 ///     draining: workers, then gateway, then router --all ended--> over      (second signal: all are killed)
 actor Supervisor {
-    enum Role: Int, CaseIterable, Sendable {
-        // In the order in which they drain: a worker's end needs the gateway's word that it is stored, by the router.
-        case worker, gateway, router
-    }
-
-    private struct Service {
-        let role: Role
-        let name: String
-        let path: String
-        let log: ServiceLog
-        var process: ServiceProcess?
-        var ready: JSONValue?
-        var wasEverReady = false
-        var started = ContinuousClock.now
-        var policy = RestartPolicy()
-    }
-
     private enum Happening: Sendable {
         case ready(Int, process: Int32, JSONValue)
         case ended(Int, process: Int32, status: Int32)
@@ -183,7 +166,7 @@ actor Supervisor {
         watching = nil
         if let file = settings.readyFile {
             do throws(CommandFailure) {
-                try replaceFile(file, with: readyDocument(url))
+                try replaceFile(file, with: ReadyDocument(url, settings, services).bytes)
             } catch {
                 say(error.message)
             }
@@ -197,29 +180,6 @@ actor Supervisor {
             }
             printOutput("skillbus is ready at \(url) with \(names.joined(separator: ", "))")
         }
-    }
-
-    /// For whoever waits: url, the router's endpoints, process ids by service.
-    private func readyDocument(_ url: String) -> [UInt8] {
-        let router = services.first { $0.role == .router }?.ready
-        var processes: [String: JSONValue] = [:]
-        for service in services {
-            guard let id = service.process.map({ JSONValue.integer(Int64($0.id)) }) else { continue }
-            if service.role == .worker {
-                processes[service.name] = .array((processes[service.name]?.array ?? []) + [id])
-            } else {
-                processes[service.name] = id
-            }
-        }
-        let document: JSONValue = [
-            "url": .string(url),
-            "router": [
-                "frontend": router?["frontend"] ?? .string(settings.frontend),
-                "backend": router?["backend"] ?? .string(settings.backend),
-            ],
-            "pids": .object(processes),
-        ]
-        return ((try? JSONBody.encode(document)) ?? []) + [10]
     }
 
     // MARK: Mending
