@@ -32,7 +32,7 @@ enum MarkdownText {
         // Marks of fences that nothing closes from here on: looked for once.
         var unclosed: Set<UInt8> = []
         var offset = 0
-        while offset < bytes.count {
+        while offset < bytes.count, !Task.isCancelled {
             let end = bytes[offset...].firstIndex(of: 0x0A) ?? bytes.count
             let line = offset..<end
             offset = end + 1

@@ -25,6 +25,21 @@ import Text
         #expect(found.allSatisfy { $0.utf8.count <= 1000 && !$0.isEmpty })
     }
 
+    @Test func aCancelledTaskReadsNoFurther() async {
+        let document = String(repeating: "A line of text.\n\n", count: 1000)
+        #expect(DocumentReader().blocks(in: document).count == 1000)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return DocumentReader().blocks(in: document).count
+        }
+        #expect(await task.value == 0)
+    }
+
+    @Test func manyLinesWithoutAnEmptyOneAreReadInGroups() {
+        let document = String(repeating: "name: value\n", count: 5000)
+        #expect(DocumentReader().blocks(in: document).count == 5000)
+    }
+
     @Test(arguments: [
         ("hello", "helo", true), ("hello", "helllo", true), ("hello", "hallo", true), ("hello", "ehllo", true),
         ("hello", "hello", false), ("hello", "hollx", false), ("hello", "help", false), ("ab", "ba", true),

@@ -69,7 +69,9 @@ struct Keywords: Skill {
         let all = Double(max(1, material.text.utf8.count))
         var read = 0
         var reported = 0
-        for block in DocumentReader().blocks(in: material.text) {
+        let blocks = DocumentReader().blocks(in: material.text)
+        try Task.checkCancellation()
+        for block in blocks {
             let bytes = Array(block.text.utf8)
             for part in TextParts.ranges(in: bytes, atMost: Self.part) {
                 try Task.checkCancellation()

@@ -44,6 +44,7 @@ struct SourceDocument {
     init(_ text: String, language: Language, progress: (Double) -> Void) throws(CancellationError) {
         self.language = language
         var blocks = DocumentReader().blocks(in: text)
+        if Task.isCancelled { throw CancellationError() }
         Self.findHeadings(&blocks)
         let withoutRows = blocks.contains { $0.kind == .paragraph || $0.kind == .item }
         let speakers = Speakers(blocks)
