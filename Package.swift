@@ -89,6 +89,7 @@ let package = Package(
         library("Bus", ["Wire", "CZMQ", "CLinux"]),
         library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
+        library("Material", ["SkillKit", "Text"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
         library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
@@ -104,10 +105,10 @@ let package = Package(
         service(
             "CLI",
             path: "CLI",
-            ["SessionClient", "Wire", "Lifecycle", "DocumentIndex", "CEdit", "CLinux"]
+            ["SessionClient", "Wire", "Lifecycle", "DocumentIndex", "Intent", "CEdit", "CLinux"]
         ),
-        worker("Summarize", ["Text"]),
-        worker("Keywords", ["Text"]),
+        worker("Summarize", ["Material", "Text"]),
+        worker("Keywords", ["Material", "Text"]),
         worker("Knowledge", ["DocumentIndex", "Text"]),
         worker("Calculator", ["CGMP", "Text"]),
         worker("Chat", ["Text"]),
@@ -115,7 +116,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
         tests("WireTests", ["Wire", "TestSupport"]),
         tests("BusTests", ["Bus", "Wire", "TestSupport"]),
-        tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Wire", "TestSupport"]),
+        tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Telemetry", "Lifecycle", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
         tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
@@ -130,7 +131,7 @@ let package = Package(
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
-                + ["SkillKit", "SkillKitTesting", "DocumentIndex", "Text", "Wire", "TestSupport"]
+                + ["SkillKit", "SkillKitTesting", "Material", "DocumentIndex", "Text", "Wire", "TestSupport"]
         ),
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),

@@ -15,7 +15,10 @@ struct CommandFailure: Error {
 /// Says what went wrong, and gives the exit code for it.
 func report(_ error: any Error) -> Int32 {
     switch error {
-    case is OutputClosed: return ExitCode.success
+    case let error as OutputClosed:
+        guard let words = error.words else { return ExitCode.success }
+        printError("skillbus: \(words)")
+        return ExitCode.failure
     case let error as UsageError:
         printError("skillbus: \(Terminal.safe(error.description))")
         return ExitCode.usage
@@ -23,6 +26,9 @@ func report(_ error: any Error) -> Int32 {
         printError("skillbus: \(Terminal.safe(error.message))")
         return error.code
     case ClientError.cancelled: return ExitCode.interrupted
+    case ClientError.problem(let problem) where problem.code == "session_not_found":
+        printError("skillbus: \(Terminal.safe(sessionNotFound(problem)))")
+        return ExitCode.failure
     case let error as ClientError:
         printError("skillbus: \(Terminal.safe(error.description))")
         switch error {
@@ -34,4 +40,11 @@ func report(_ error: any Error) -> Int32 {
         printError("skillbus: \(Terminal.safe("\(error)"))")
         return ExitCode.failure
     }
+}
+
+/// The gateway's words, as a sentence of this program, and where the right id is found.
+private func sessionNotFound(_ problem: Problem) -> String {
+    var words = problem.detail ?? "there is no such session"
+    while words.last == "." { words.removeLast() }
+    return words.prefix(1).lowercased() + words.dropFirst() + ": `skillbus sessions` lists those that there are"
 }

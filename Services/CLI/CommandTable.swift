@@ -24,7 +24,7 @@ struct CommandEntry: Sendable {
     func call(_ words: [String]) async throws -> Int32 {
         let options = try command.parse(words)
         if options.wantsHelp {
-            guard printOutput(command.help, terminator: "") else { throw OutputClosed() }
+            try Output.raw(command.help)
             return ExitCode.success
         }
         if let operands, !operands.contains(options.operands.count) {

@@ -1,113 +1,54 @@
-internal import CEdit
 internal import Glibc
 internal import Lifecycle
 internal import Synchronization
 
-/// Lines that a person types, with editing and history by libedit; or lines of a file or pipe.
+/// Lines that a person types, with editing and history; or lines of a file or pipe.
 ///
-/// Reading blocks, so it has a thread of its own, which is also the only one that calls libedit; except to put the
-/// terminal right when the program is left in the middle of a line.
+/// Reading blocks, so it has a thread of its own. That thread alone calls the editor: others leave it an order.
 final class Prompt: Sendable {
-    private struct Request {
-        var prompt: String
-        var continuation: CheckedContinuation<Result<String?, UsageError>, Never>
+    private enum Order: Sendable {
+        case read(String, CheckedContinuation<Result<String?, UsageError>, Never>)
+        case say(String)
     }
-    private let waiting = Waiting()
-    private let history: String?
-    /// Lines of the history that are kept.
-    private static let kept: Int32 = 1000
+    private let orders = Orders<Order>()
+    private let settings: TerminalSettings?
 
     /// - Parameter history: the file for the history; nil when nobody types.
     init(_ history: String?) {
-        self.history = history
-        startThread(named: "prompt") { [waiting] in
-            if let history { Prompt.begin(history) }
+        settings = history.flatMap { _ in TerminalSettings(of: 0) }
+        startThread(named: "prompt") { [orders] in
+            let editor = history.map { LineEditor(history: $0) }
             var pending: [UInt8] = []
             while true {
-                let request = waiting.take()
-                let line =
-                    if let history { Prompt.editedLine(request.prompt, history) } else { Prompt.plainLine(&pending) }
-                request.continuation.resume(returning: line)
+                switch orders.take() {
+                case .say(let text): printError(text)
+                case .read(let prompt, let continuation):
+                    let line =
+                        if let editor {
+                            editor.line(prompt, wakeUp: orders.descriptor) {
+                                // Nobody asks for a second line while the first is being typed.
+                                if case .say(let text) = orders.take() { printError("\n" + text) }
+                            }
+                        } else {
+                            Prompt.plainLine(&pending)
+                        }
+                    continuation.resume(returning: line)
+                }
             }
         }
     }
 
     /// The next line; nil at the end.
     func next(_ prompt: String) async throws(UsageError) -> String? {
-        let result = await withCheckedContinuation { continuation in
-            waiting.put(Request(prompt: prompt, continuation: continuation))
-        }
+        let result = await withCheckedContinuation { orders.put(.read(prompt, $0)) }
         return try result.get()
     }
 
+    /// Says something on a line of its own, and shows the prompt with what has been typed again.
+    func say(_ text: String) { orders.put(.say(text)) }
+
     /// Gives the terminal back as it was; for leaving while a line is being typed.
-    func restoreTerminal() {
-        if history != nil { rl_deprep_terminal() }
-    }
-
-    /// Shows the prompt and what has been typed again.
-    func redraw() {
-        if history != nil { rl_forced_update_display() }
-    }
-
-    /// Hands requests to the thread.
-    private final class Waiting: Sendable {
-        private let state = Mutex<[Request]>([])
-        private let ends: [Int32]
-
-        init() {
-            var ends: [Int32] = [-1, -1]
-            let failure = pipe(&ends)
-            precondition(failure == 0, "pipe: errno \(errno)")
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-            self.ends = ends
-        }
-
-        func put(_ request: Request) {
-            state.withLock { $0.append(request) }
-            var byte: UInt8 = 1
-            _ = write(ends[1], &byte, 1)
-        }
-
-        func take() -> Request {
-            while true {
-                var byte: UInt8 = 0
-                _ = read(ends[0], &byte, 1)
-                if let request = state.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return request }
-            }
-        }
-    }
-}
-
-// On the prompt's thread.
-extension Prompt {
-    private static func begin(_ history: String) {
-        // libedit reads wide characters as the locale says. A locale of another encoding would garble them.
-        let locale = setlocale(LC_CTYPE, "").map { String(cString: $0).lowercased() } ?? ""
-        if !locale.contains("utf-8") && !locale.contains("utf8") { setlocale(LC_CTYPE, "C.UTF-8") }
-        cedit_set_name()
-        rl_initialize()
-        using_history()
-        stifle_history(kept)
-        _ = mkdir(String(history.prefix(upTo: history.lastIndex(of: "/") ?? history.endIndex)), 0o700)
-        read_history(history)
-    }
-
-    private static func editedLine(_ prompt: String, _ history: String) -> Result<String?, UsageError> {
-        guard let typed = readline(prompt) else { return .success(nil) }
-        defer { free(typed) }
-        guard let line = String(validatingCString: typed) else {
-            return .failure(UsageError("the line is not valid UTF-8: set the terminal to UTF-8"))
-        }
-        if line.contains(where: { !$0.isWhitespace }) {
-            add_history(typed)
-            // What was asked is for the user's eyes only.
-            let mask = umask(0o077)
-            write_history(history)
-            umask(mask)
-        }
-        return .success(line)
-    }
+    func restoreTerminal() { settings?.restore() }
 
     private static func plainLine(_ pending: inout [UInt8]) -> Result<String?, UsageError> {
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -132,5 +73,55 @@ extension Prompt {
             return .failure(UsageError("standard input is not valid UTF-8"))
         }
         return .success(text)
+    }
+}
+
+/// What a thread is to do, in order. It can wait for the next in `poll`, beside other descriptors.
+private final class Orders<Order: Sendable>: Sendable {
+    private let waiting = Mutex<[Order]>([])
+    private let ends: [Int32]
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        let failure = pipe(&ends)
+        precondition(failure == 0, "pipe: errno \(errno)")
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        self.ends = ends
+    }
+
+    /// Can be read from as long as an order waits.
+    var descriptor: Int32 { ends[0] }
+
+    func put(_ order: Order) {
+        waiting.withLock { $0.append(order) }
+        var byte: UInt8 = 1
+        _ = write(ends[1], &byte, 1)
+    }
+
+    /// The next order; waits for one.
+    func take() -> Order {
+        while true {
+            var byte: UInt8 = 0
+            _ = read(ends[0], &byte, 1)
+            if let order = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return order }
+        }
+    }
+}
+
+/// How a terminal was when the program began.
+private struct TerminalSettings: Sendable {
+    private let descriptor: Int32
+    private let settings: termios
+
+    init?(of descriptor: Int32) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else { return nil }
+        self.descriptor = descriptor
+        self.settings = settings
+    }
+
+    func restore() {
+        var settings = settings
+        tcsetattr(descriptor, TCSADRAIN, &settings)
     }
 }

@@ -7,7 +7,7 @@ internal import Wire
 struct RequestRun: Sendable {
     /// Why the user, or the clock, ended it.
     enum Ending: Sendable, Equatable {
-        case timeout(Double)
+        case timeout
         case interrupted
     }
 
@@ -17,7 +17,7 @@ struct RequestRun: Sendable {
     let after: UInt64?
     let request: NewRequest
     let asJSON: Bool
-    let timeout: Double?
+    let limit: TimeLimit?
     /// After a cancel the end is awaited for so long.
     private static let grace = Duration.seconds(5)
 
@@ -32,10 +32,10 @@ struct RequestRun: Sendable {
             }
         }
         defer { Interrupts.shared.handle(nil) }
-        let clock = timeout.map { seconds in
+        let clock = limit.map { limit in
             Task {
-                try await Task.sleep(for: .seconds(seconds))
-                _ = progress.end(.timeout(seconds), grace: RequestRun.grace)
+                try await Task.sleep(until: limit.end)
+                _ = progress.end(.timeout, grace: RequestRun.grace)
             }
         }
         defer { clock?.cancel() }
@@ -53,7 +53,7 @@ struct RequestRun: Sendable {
         let terminal: SessionEvent?
         do {
             terminal = try result.get()
-        } catch let error as ClientError where progress.ending != nil && error.isTransient {
+        } catch let error as ClientError where progress.ending != nil && (error.isTransient || error == .cancelled) {
             terminal = nil
         } catch let error as ClientError where progress.request != nil && error.isTransient {
             let rest = "skillbus resume \(session) --after \(progress.lastSeq)"
@@ -98,8 +98,8 @@ struct RequestRun: Sendable {
     private func exitCode(_ terminal: SessionEvent?, _ ending: Ending?) -> Int32 {
         if terminal?.type == SessionEvent.Kind.finished { return ExitCode.success }
         switch ending {
-        case .timeout(let seconds):
-            printError("skillbus: no answer within \(StatusLines.seconds(seconds)): the request has been cancelled")
+        case .timeout:
+            printError("skillbus: \(limit?.words ?? "no answer"): the request has been cancelled")
             return ExitCode.timeout
         case .interrupted: return ExitCode.interrupted
         case nil: break
@@ -107,7 +107,7 @@ struct RequestRun: Sendable {
         guard let terminal else { return ExitCode.interrupted }
         if !asJSON { printError("skillbus: \(RequestRun.words(for: terminal))") }
         let code = (terminal.data["error"] ?? terminal.data)["code"]?.string
-        return code == JobError.Code.timeout && timeout != nil ? ExitCode.timeout : ExitCode.failure
+        return code == JobError.Code.timeout && limit != nil ? ExitCode.timeout : ExitCode.failure
     }
 
     /// Why a request has no output, in a sentence or two.
@@ -163,7 +163,8 @@ private final class Progress: Sendable {
         if isOver { cancel(id) }
     }
 
-    /// Ends the run: the request is cancelled, and its end awaited for a while. False if it is ending already.
+    /// Ends the run: the request is cancelled, and its end awaited for a while. False if it is ending already. One that
+    /// has no id yet is not awaited when its time is up: the gateway was told the limit too.
     func end(_ ending: RequestRun.Ending, grace: Duration) -> Bool {
         let (isFirst, id) = state.withLock { state in
             let isFirst = state.ending == nil
@@ -173,7 +174,7 @@ private final class Progress: Sendable {
         guard isFirst else { return false }
         if let id { cancel(id) }
         Task {
-            try? await Task.sleep(for: grace)
+            if id != nil || ending != .timeout { try? await Task.sleep(for: grace) }
             self.state.withLock { $0.following }?.cancel()
         }
         return true

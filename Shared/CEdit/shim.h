@@ -2,5 +2,8 @@
 #include <stdio.h>
 #include <editline/readline.h>
 
-// What Swift cannot reach: a variable of libedit.
-static inline void cedit_set_name(void) { rl_readline_name = "skillbus"; }
+// What Swift cannot reach: variables of libedit. To be called before anything else of it.
+static inline void cedit_configure(void) {
+    rl_readline_name = "skillbus";
+    rl_catch_signals = 0;
+}

@@ -111,6 +111,16 @@ public struct ParsedOptions: Sendable {
         return option.fallback
     }
 
+    /// A value that says nothing when it is empty: a name, an id.
+    /// - Throws: `UsageError` that names the option.
+    public func name(_ name: String) throws(UsageError) -> String? {
+        guard let value = value(name) else { return nil }
+        guard value.contains(where: { !$0.isWhitespace }) else {
+            throw UsageError("--\(name) is empty: name one, or leave the option out")
+        }
+        return value
+    }
+
     /// All values of an option that may be repeated.
     public func values(_ name: String) -> [String] {
         given[name] ?? value(name).map { [$0] } ?? []

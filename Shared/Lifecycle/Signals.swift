@@ -82,25 +82,24 @@ public enum ExitCode {
 }
 
 /// Writes to standard error, whole, without buffering.
-public func printError(_ text: String, terminator: String = "\n") { writeAll(text + terminator, to: 2) }
+public func printError(_ text: String, terminator: String = "\n") { _ = writeAll(text + terminator, to: 2) }
 
 /// Writes to standard output, whole, without buffering.
-/// - Returns: False when the reader has gone.
+/// - Returns: 0, or why it could not be written: EPIPE when the reader has gone, ENOSPC when the disk is full.
 @discardableResult
-public func printOutput(_ text: String, terminator: String = "\n") -> Bool { writeAll(text + terminator, to: 1) }
+public func printOutput(_ text: String, terminator: String = "\n") -> Int32 { writeAll(text + terminator, to: 1) }
 
-@discardableResult
-private func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+private func writeAll(_ text: String, to descriptor: Int32) -> Int32 {
     var text = text
     return text.withUTF8 { bytes in
         var written = 0
         while written < bytes.count {
             let count = write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
             if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return false }
+            if count <= 0 { return count < 0 ? errno : EIO }
             written += count
         }
-        return true
+        return 0
     }
 }
 

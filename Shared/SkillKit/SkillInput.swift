@@ -18,12 +18,17 @@ public struct SkillInput: Sendable {
             self.data = data
         }
 
+        /// Whether the content is UTF-8 text. Nothing is copied for the answer.
+        public var isText: Bool {
+            let isNamedText = mediaType.hasPrefix("text/") || mediaType.hasSuffix("json") || mediaType.hasSuffix("xml")
+            guard isNamedText || mediaType == "application/octet-stream" else { return false }
+            return !data.contains(0) && (try? UTF8Span(validating: data.span)) != nil
+        }
+
         /// The content as text, if it is UTF-8 text; a byte order mark is left out.
         public var text: String? {
-            let isText = mediaType.hasPrefix("text/") || mediaType.hasSuffix("json") || mediaType.hasSuffix("xml")
-            guard isText || mediaType == "application/octet-stream" else { return nil }
-            guard let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0) else { return nil }
-            return text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
+            guard isText else { return nil }
+            return String(decoding: data.starts(with: [0xEF, 0xBB, 0xBF]) ? data[3...] : data[...], as: UTF8.self)
         }
     }
 
@@ -64,6 +69,13 @@ public struct SkillInput: Sendable {
 
     /// Whether the material is more than the words of the request itself.
     public var hasSeparateMaterial: Bool {
-        !previous.isEmpty || separatedMaterial != nil || attachments.contains { $0.text != nil }
+        !previous.isEmpty || separatedMaterial != nil || attachments.contains(where: \.isText)
+    }
+
+    /// How many bytes of UTF-8 the material has, about, without making it: for who must refuse what is too long.
+    public var materialSize: Int {
+        if !previous.isEmpty { return previous.reduce(0) { $0 + $1.output.text.utf8.count } }
+        let size = attachments.reduce(0) { $0 + ($1.isText ? $1.data.count : 0) }
+        return size > 0 ? size : (separatedMaterial ?? text).utf8.count
     }
 }

@@ -30,8 +30,8 @@ public enum SkillWorker {
             options: [
                 .value(
                     "routers",
-                    "LIST",
-                    "routers: host[:port], tcp:// or ipc://, separated by commas",
+                    "ROUTER",
+                    "the router: host[:port], tcp:// or ipc://",
                     environment: "SKILLBUS_ROUTERS",
                     default: "127.0.0.1"
                 ),
@@ -60,15 +60,12 @@ public enum SkillWorker {
         let options: ParsedOptions
         let concurrency: Int?
         let drain: Double
-        let endpoints: [String]
+        let endpoint: String
         do {
             options = try command.parse(Array(CommandLine.arguments.dropFirst()))
             concurrency = try options.integer("concurrency", in: 1...1024)
             drain = try options.seconds("drain") ?? 50
-            endpoints = try RouterAddress.endpoints(
-                options.value("routers") ?? "",
-                defaultPort: RouterAddress.backendPort
-            )
+            endpoint = try self.endpoint(options.value("routers") ?? "")
         } catch {
             printError("\(command.name): \(error)")
             leave(ExitCode.usage)
@@ -102,18 +99,30 @@ public enum SkillWorker {
             leave(ExitCode.success)
         }
         if options.flag("health") {
-            leave(await HealthCheck.passes(endpoint: endpoints[0], skills: hosted.map(\.manifest.id)) ? 0 : 1)
+            leave(await HealthCheck.passes(endpoint: endpoint, skills: hosted.map(\.manifest.id)) ? 0 : 1)
         }
         if options.flag("exit-with-parent") { exitWhenParentDies() }
         await serve(
             id: id,
             name: name,
             hosted: hosted,
-            endpoint: endpoints[0],
+            endpoint: endpoint,
             concurrency: concurrency ?? hosted.map(\.manifest.concurrency).max() ?? 1,
             drain: drain,
             signals: signals
         )
+    }
+
+    /// The one router of a worker.
+    /// - Throws: `UsageError` for a list: to serve only the first of it would look like serving all of them.
+    static func endpoint(_ routers: String) throws -> String {
+        let endpoints = try RouterAddress.endpoints(routers, defaultPort: RouterAddress.backendPort)
+        guard endpoints.count == 1, let endpoint = endpoints.first else {
+            throw UsageError(
+                "--routers (SKILLBUS_ROUTERS) names \(endpoints.count) routers, and a worker serves one: start a worker for each"
+            )
+        }
+        return endpoint
     }
 
     private static func serve(
@@ -153,6 +162,19 @@ public enum SkillWorker {
             printError("skillbus-worker-\(id): \(error)")
             leave(ExitCode.failure)
         }
+        let reminder = Task {
+            var absence = RouterAbsence(since: .now)
+            while true {
+                try await Task.sleep(for: RouterAbsence.interval)
+                guard let seconds = absence.look(isRegistered: runtime.isRegistered, at: .now) else { continue }
+                let hint = "is a router there, and is --routers its address for workers?"
+                log.warning(
+                    "not registered with any router",
+                    ["router": .text(endpoint), "seconds": .number(seconds), "hint": .text(hint)]
+                )
+            }
+        }
+        defer { reminder.cancel() }
         let watcher = Task {
             var count = 0
             for await _ in signals {

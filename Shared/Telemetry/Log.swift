@@ -56,6 +56,7 @@ public struct Log: Sendable {
     /// Lines below this are not written.
     public let level: Level
     private let write: @Sendable (String) -> Void
+    private let limit = RepeatLimit()
 
     /// A log on standard error. Its level is that of `SKILLBUS_LOG` (debug, info, warning, error) unless given; info if
     /// neither is there.
@@ -111,17 +112,26 @@ public struct Log: Sendable {
         log(.error, message(), fields())
     }
 
-    /// Writes a line, unless its level is too low; then neither message nor fields are made.
+    /// Writes a line, unless its level is too low; then neither message nor fields are made. Of a warning or an error
+    /// that comes again and again, as what strangers send can bring about, some are left out; the next one that is
+    /// written has their number as `suppressed`.
     public func log(
         _ level: Level,
         _ message: @autoclosure () -> String,
         _ fields: @autoclosure () -> KeyValuePairs<String, Value> = [:]
     ) {
         guard level >= self.level else { return }
+        let message = message()
+        var suppressed = 0
+        if level >= .warning {
+            guard let count = limit.admit(message, at: .now) else { return }
+            suppressed = count
+        }
         var line = "{\"time\":\"\(Timestamp.now)\",\"level\":\"\(level)\",\"service\":"
         Log.append(service, to: &line)
         line += ",\"message\":"
-        Log.append(message(), to: &line)
+        Log.append(message, to: &line)
+        if suppressed > 0 { line += ",\"suppressed\":\(suppressed)" }
         for (name, value) in fields() {
             line += ","
             Log.append(name, to: &line)

@@ -5,7 +5,8 @@ public struct DocumentReader: Sendable {
     /// Makes a reader.
     public init() {}
 
-    /// The blocks of a document in order, none of them empty.
+    /// The blocks of a document in order, none of them empty. A task that is cancelled meanwhile gets those so far: the
+    /// caller has to look at that in any case.
     public func blocks(in document: String) -> [TextBlock] {
         var bytes = Invisible.removed(from: Array(document.utf8))
         if HTMLText.looksLikeHTML(bytes) { bytes = HTMLText.text(of: bytes) }

@@ -12,6 +12,9 @@ enum MarkdownText {
         case text(Range<Int>)
     }
 
+    /// Lines without an empty one between them that are looked at together; a paragraph has fewer.
+    private static let mostLines = 2000
+
     static func blocks(in bytes: [UInt8]) -> [TextBlock] {
         var blocks: [TextBlock] = []
         var group: [Range<Int>] = []
@@ -29,7 +32,7 @@ enum MarkdownText {
         // Marks of fences that nothing closes from here on: looked for once.
         var unclosed: Set<UInt8> = []
         var offset = 0
-        while offset < bytes.count {
+        while offset < bytes.count, !Task.isCancelled {
             let end = bytes[offset...].firstIndex(of: 0x0A) ?? bytes.count
             let line = offset..<end
             offset = end + 1
@@ -62,7 +65,9 @@ enum MarkdownText {
                 endGroup()
                 groupKind = .item
                 group = [item]
-            case .text(let text): group.append(text)
+            case .text(let text):
+                group.append(text)
+                if group.count == mostLines { endGroup() }
             }
         }
         endGroup()

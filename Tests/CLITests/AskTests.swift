@@ -106,11 +106,62 @@ struct AskTests {
     @Test("After --timeout the request is cancelled, and the code is 124")
     func timeout() async throws {
         let gateway = try FakeGateway([plan([("a", [])])] + started("s1", "a", ["begun"]) + [.untilCancelled])
-        let result = try await ask(gateway, ["--timeout", "0.3", "x"])
+        let result = try await ask(gateway, ["--timeout", "2", "x"])
         #expect(result.code == 124)
         #expect(result.output == "begun")
-        #expect(result.error.contains("no answer within 0.3 s: the request has been cancelled"))
+        #expect(result.error.contains("no answer within 2.0 s: the request has been cancelled"))
         #expect(gateway.cancelled == ["r1"])
+    }
+
+    @Test("--timeout counts from the start: also while no session is made, and no request taken", arguments: [2, 4])
+    func timeoutFromTheStart(_ parts: Int) async throws {
+        // Answers nothing to a path of so many parts.
+        let server = try ScriptedServer { request, connection in
+            if request.method == "POST", request.path.split(separator: "/").count != parts {
+                connection.answer(201, #"{"id":"\#(FakeGateway.session)"}"#)
+            } else {
+                connection.waitForClose()
+            }
+        }
+        let result = try await run(
+            skillbus,
+            ["ask", "--timeout", "0.3", "x"],
+            environment: ["SKILLBUS_URL": server.url, "SKILLBUS_TOKEN": nil]
+        )
+        #expect(result.code == 124)
+        #expect(result.error.contains("no answer within 0.3 s"), "\(result.error)")
+    }
+
+    @Test("Output that cannot be written is a failure, with the reason")
+    func fullDisk() async throws {
+        let gateway = try FakeGateway(single("a", ["ok"]))
+        for command in ["ask x", "skills --help", "version"] {
+            let result = try await run(
+                "/bin/sh",
+                ["-c", "\"$0\" \(command) > /dev/full", skillbus],
+                environment: ["SKILLBUS_URL": gateway.url]
+            )
+            #expect(result.code == 1)
+            #expect(result.error == "skillbus: cannot write to standard output: No space left on device")
+        }
+    }
+
+    @Test("Wrong arguments are told with the names of the skill's manifest")
+    func argumentNames() async throws {
+        let server = try ScriptedServer { _, connection in
+            let schema = #"{"type":"object","properties":{"points":{},"language":{}}}"#
+            connection.answer(
+                200,
+                #"{"skills":[{"id":"summarize","description":"d","inputSchema":\#(schema),"workers":[],"queued":0}]}"#
+            )
+        }
+        let result = try await run(
+            skillbus,
+            ["ask", "--skill", "summarize", "--arguments", "{", "x"],
+            environment: ["SKILLBUS_URL": server.url]
+        )
+        #expect(result.code == 2)
+        #expect(result.error.contains("it must be like '{\"language\": ...}'; summarize takes language, points"))
     }
 
     @Test("Ctrl-C cancels the request, and the code is 130", arguments: [SIGINT, SIGTERM])
@@ -154,7 +205,7 @@ struct AskTests {
         #expect(!second.output.contains("\"request\":\"r1\""))
         let unknown = try await ask(gateway, ["--session", "nope", "x"])
         #expect(unknown.code == 1)
-        #expect(unknown.error == "skillbus: There is no such session.")
+        #expect(unknown.error == "skillbus: there is no such session: `skillbus sessions` lists those that there are")
     }
 
     @Test("Files become attachments with their media type")

@@ -51,4 +51,22 @@ struct ChatTests {
         chat.write("\u{3}")
         #expect(await chat.exitCode() == 130)
     }
+
+    @Test("At a terminal: Ctrl-D after a Ctrl-C leaves, and what was typed before it stays")
+    func endsAfterInterrupt() async throws {
+        let folder = try TemporaryFolder()
+        let gateway = try FakeGateway(single("chat", ["hi\n"]))
+        let chat = try terminal(gateway, folder.path)
+        #expect(await chat.line { $0.contains("Ctrl-D leaves") } != nil)
+        chat.write("/sess")
+        #expect(await eventually { chat.pending.contains("/sess") })
+        chat.write("\u{3}")
+        #expect(await chat.line { $0.contains("Ctrl-C again, or Ctrl-D, leaves.") } != nil)
+        chat.write("ion\n")
+        #expect(await chat.line { $0.hasPrefix(FakeGateway.session) } != nil)
+        chat.write("\u{3}")
+        #expect(await eventually { chat.lines.count { $0.contains("Ctrl-C again, or Ctrl-D, leaves.") } == 2 })
+        chat.write("\u{4}")
+        #expect(await chat.exitCode() == 0)
+    }
 }

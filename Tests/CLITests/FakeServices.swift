@@ -14,8 +14,7 @@ final class FakeServices: Sendable {
         folder = try TemporaryFolder()
         mkdir(folder.file("state"), 0o700)
         for name in ["router", "gateway"] + workers.map({ "worker-\($0)" }) {
-            try folder.write("skillbus-\(name)", FakeServices.program)
-            chmod(folder.file("skillbus-\(name)"), 0o755)
+            try folder.writeProgram("skillbus-\(name)", FakeServices.program)
         }
     }
 
@@ -78,13 +77,16 @@ final class FakeServices: Sendable {
             def log_message(self, *_):
                 pass
 
-        def on_term(*_):
-            if name == os.environ.get("FAKE_STUBBORN"):
-                note(f"ignored {name}")
-            else:
-                leave("stop")
+        def watch_parent():
+            try:
+                sys.stdin.buffer.read()
+                leave("orphan")
+            finally:
+                os._exit(1)  # where the test, and the folder with it, is gone too
 
-        signal.signal(signal.SIGTERM, on_term)
+        # Waited for, not handled: Python runs a handler between two steps of its own, so that a signal which comes right
+        # before a read that blocks would wait for the end of that read. Threads inherit the mask.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         note(f"start {name} {' '.join(sys.argv[1:])}")
         if name == os.environ.get("FAKE_BROKEN"):
             sys.exit(f"{name} is broken on purpose")
@@ -100,7 +102,10 @@ final class FakeServices: Sendable {
             open(mine, "w").close()
         print("a line that is no sign of readiness", flush=True)
         print("ready", json.dumps(ready), flush=True)
-        sys.stdin.buffer.read()
-        leave("orphan")
+        threading.Thread(target=watch_parent, daemon=True).start()
+        while signal.sigwait([signal.SIGTERM]):
+            if name != os.environ.get("FAKE_STUBBORN"):
+                leave("stop")
+            note(f"ignored {name}")
         """#
 }

@@ -100,6 +100,27 @@ struct UpTests {
         #expect(services.ready != nil)
     }
 
+    @Test("Wrong options are told before the lock of the state folder")
+    func optionsBeforeLock() async throws {
+        let services = try FakeServices()
+        let up = try services.up()
+        #expect(await ready(up) != nil)
+        let second = try services.up(["--skills", "nonesuch"])
+        #expect(await second.exitCode() == 2)
+        #expect(second.errorOutput.contains("there is no worker \"nonesuch\""))
+    }
+
+    @Test("A ready file that cannot be written ends it before anything is started")
+    func readyFile() async throws {
+        let services = try FakeServices()
+        for (file, words) in [("/nonexistent/ready.json", "No such file or directory"), ("/tmp", "it is a folder")] {
+            let up = try services.up(["--ready-file", file])
+            #expect(await up.exitCode() == 1)
+            #expect(up.errorOutput == "skillbus: cannot write the ready file \(file): \(words)")
+        }
+        #expect(services.calls.isEmpty)
+    }
+
     @Test("A port that is taken is named, with what to do")
     func portInUse() async throws {
         let services = try FakeServices()
@@ -137,6 +158,32 @@ struct UpTests {
         #expect(services.ready == nil)
         up.send(SIGTERM)
         #expect(await up.exitCode() == 0)
+    }
+
+    @Test("A program that the kernel does not start is tried again as one that ends")
+    func unstartable() async throws {
+        let services = try FakeServices()
+        let program = services.folder.file("skillbus-worker-alpha")
+        let sound = try readFile(program)
+        try services.folder.writeProgram("skillbus-worker-alpha", "#!/nonexistent\n")
+        let up = try services.up()
+        #expect(await up.line { $0.contains("cannot start \(program)") && $0.contains("starting it again") } != nil)
+        #expect(await eventually { services.calls.contains { $0.hasPrefix("start beta") } })
+        try services.folder.writeProgram("skillbus-worker-alpha", sound)
+        #expect(await ready(up)?.hasSuffix("with alpha, beta") == true, "\(up.errorOutput)")
+        up.send(SIGTERM)
+        #expect(await up.exitCode() == 0)
+    }
+
+    @Test("A router that the kernel does not start ends it, and leaves nothing behind")
+    func unstartableRouter() async throws {
+        let services = try FakeServices()
+        try services.folder.writeProgram("skillbus-router", "#!/nonexistent\n")
+        let up = try services.up()
+        #expect(await up.exitCode() == 1)
+        #expect(up.errorOutput.contains("Skillbus cannot run without it"))
+        let starts = services.calls.filter { $0.hasPrefix("start ") }.count
+        #expect(services.calls.filter { $0.hasPrefix("stop") }.count == starts)
     }
 
     @Test(

@@ -16,9 +16,14 @@ struct UsageTests {
             (["ask", "  "], "the text is empty: say what you want"),
             (
                 ["ask", "--arguments", "[1]", "x"],
-                "--arguments must be a JSON object like '{\"sentences\": 3}', not array"
+                "--arguments is array and no object: it must be like '{\"NAME\": 3}'; `skillbus skills --json` has"
             ),
-            (["ask", "--arguments", "{", "x"], "--arguments is not JSON: it must be like '{\"sentences\": 3}'"),
+            (["ask", "--arguments", "{", "x"], "--arguments is not JSON: it must be like '{\"NAME\": 3}'"),
+            (["ask", "--skill", "", "x"], "--skill is empty: name one, or leave the option out"),
+            (["ask", "--session", " ", "x"], "--session is empty"),
+            (["chat", "--skill", ""], "--skill is empty"),
+            (["index", "/nonexistent"], "cannot read /nonexistent: No such file or directory"),
+            (["index", "/etc/passwd"], "/etc/passwd is no folder: name the folder that it is in"),
             (["ask", "--file", "/nonexistent", "x"], "cannot read /nonexistent: No such file or directory"),
             (["ask", "--file", "/tmp", "x"], "cannot read /tmp: Is a directory"),
             (
@@ -27,7 +32,7 @@ struct UsageTests {
             ),
             (["skills", "x"], "skillbus skills takes no operand; see skillbus skills --help"),
             (["resume"], "skillbus resume needs SESSION; see skillbus resume --help"),
-            (["cancel", "s"], "name the request, or say --all; `skillbus resume SESSION --json` shows the ids"),
+            (["cancel", "xyz"], "in session xyz, cancel which request? Name it, or say --all for all that run there"),
             (["log", "--limit", "many"], "--limit must be a whole number from 1 to 1000, not \"many\""),
             (["completion", "fish"], "completion is for bash and zsh, not \"fish\""),
             (["help", "versoin"], "unknown command \"versoin\": did you mean \"version\"?"),

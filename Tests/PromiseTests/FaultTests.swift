@@ -79,6 +79,21 @@ import Wire
         }
     }
 
+    @Test(.timeLimit(.minutes(3))) func killedOutrightUpTakesBusyServicesWithIt() async throws {
+        let system = try await RunningSystem()
+        let file = try longText(system.folder)
+        let ask = try system.start("ask", "--json", "--skill", "summarize", "--file", file, "summarise")
+        _ = await ask.line(of: .output) { $0.contains("job.progress") }
+        let gateway = try system.pid("gateway")
+        let others = try ["router", "summarize"].map(system.pid)
+        // One that does not answer: a worker that drained as on SIGTERM would wait for its acknowledgement.
+        kill(gateway, SIGSTOP)
+        system.up.send(SIGKILL)
+        #expect(await eventually(within: .seconds(15)) { others.allSatisfy { kill($0, 0) != 0 } })
+        kill(gateway, SIGCONT)
+        #expect(await eventually(within: .seconds(15)) { kill(gateway, 0) != 0 })
+    }
+
     @Test(.timeLimit(.minutes(3))) func drainingFinishesWhatRuns() async throws {
         let system = try await RunningSystem()
         let file = try longText(system.folder)

@@ -11,6 +11,8 @@ public final class ChildProcess: Sendable {
     public let id: Int32
     private struct State {
         var lines: [(stream: Stream, text: String)] = []
+        /// What was written behind the last line.
+        var pending: [Stream: String] = [:]
         var openStreams = 2
         var status: Int32?
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -42,6 +44,8 @@ public final class ChildProcess: Sendable {
                         pending.removeSubrange(...end)
                         change { $0.lines.append((stream, line)) }
                     }
+                    let rest = String(decoding: pending, as: UTF8.self)
+                    change { $0.pending[stream] = rest }
                 }
                 close(descriptor)
                 let rest = String(decoding: pending, as: UTF8.self)
@@ -89,7 +93,7 @@ public final class ChildProcess: Sendable {
             envp.forEach { free($0) }
         }
         var child: pid_t = 0
-        let failure = posix_spawnp(&child, path, &actions, &attributes, argv, envp)
+        let failure = starting.withLock { _ in posix_spawnp(&child, path, &actions, &attributes, argv, envp) }
         close(input[0])
         close(output[1])
         close(error[1])
@@ -139,15 +143,17 @@ public final class ChildProcess: Sendable {
     public func lines(of stream: Stream) -> [String] {
         record.state.withLock { $0.lines.filter { $0.stream == stream }.map(\.text) }
     }
+    /// What stands behind the last line of the output: a prompt.
+    public var pending: String { record.state.withLock { $0.pending[.output] ?? "" } }
     public var output: String { lines(of: .output).joined(separator: "\n") }
     public var errorOutput: String { lines(of: .error).joined(separator: "\n") }
 
-    /// Waits for a line; nil if the process ends without one.
+    /// Waits for a line; nil if the process ends without one, or the test's time is up.
     public func line(
         of stream: Stream? = nil,
         where matches: @escaping @Sendable (String) -> Bool
     ) async -> String? {
-        await until { state in
+        await until(else: nil) { state in
             if let line = state.lines.first(where: { (stream == nil || $0.stream == stream) && matches($0.text) }) {
                 return .some(line.text)
             }
@@ -155,32 +161,45 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits for the end: the exit code, or minus the number of the signal that ended it.
+    /// Waits for the end: the exit code, or minus the number of the signal that ended it; `unfinished` when the test's
+    /// time is up.
     @discardableResult
     public func exitCode() async -> Int32 {
-        await until { state in
+        await until(else: ChildProcess.unfinished) { state in
             guard let status = state.status, state.openStreams == 0 else { return nil }
             return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
         }
     }
 
-    private func until<Value>(_ check: (borrowing State) -> Value?) async -> Value {
+    /// No exit code of any process.
+    public static let unfinished = Int32.min
+
+    /// Looks at the state after every change. A cancelled test, whose time is up, does not wait for ever.
+    private func until<Value>(else unknown: Value, _ check: (borrowing State) -> Value?) async -> Value {
         while true {
             if let value = record.state.withLock({ check($0) }) { return value }
-            await withCheckedContinuation { continuation in
-                // Looked at again under the lock, so that no change between the two is missed.
-                let isOver = record.state.withLock { state in
-                    if check(state) != nil { return true }
-                    state.waiters.append(continuation)
-                    return false
+            if Task.isCancelled { return unknown }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    // Looked at again under the lock, so that no change between the two is missed.
+                    let isOver = record.state.withLock { state in
+                        if Task.isCancelled || check(state) != nil { return true }
+                        state.waiters.append(continuation)
+                        return false
+                    }
+                    if isOver { continuation.resume() }
                 }
-                if isOver { continuation.resume() }
+            } onCancel: {
+                record.change { _ in }
             }
         }
     }
 }
 
 public struct SpawnError: Error { public let code: Int32 }
+
+/// Held while a child is started, and while a program is written that is to be run.
+let starting = Mutex(())
 
 /// Runs a program to its end.
 public func run(

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A folder that is removed with everything in it when the test ends.
 public final class TemporaryFolder: Sendable {
@@ -16,9 +17,17 @@ public final class TemporaryFolder: Sendable {
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
     public func write(_ name: String, _ text: String) throws {
-        guard let file = fopen(self.file(name), "w") else { throw SpawnError(code: errno) }
+        // No child may inherit it.
+        guard let file = fopen(self.file(name), "we") else { throw SpawnError(code: errno) }
         fputs(text, file)
         fclose(file)
+    }
+
+    /// Writes a program. The kernel refuses to run a file that any process has open for writing, and between its fork
+    /// and its exec a child has all that this process has: so none is started meanwhile.
+    public func writeProgram(_ name: String, _ text: String) throws {
+        try starting.withLock { _ in try write(name, text) }
+        chmod(file(name), 0o755)
     }
 }
 

@@ -109,6 +109,10 @@ import Wire
         #expect(try value("1/3", .significant(50, strict: false)) == "0." + String(repeating: "3", count: 50))
         #expect(try value("1/8", .places(2)) == "0.13")
         #expect(try value("sin(pi)") == "0")
+        // Near where there is none, but not there.
+        #expect(try value("tan(89.999999 degrees)").hasPrefix("57295779.5"))
+        #expect(try value("tan(1.5707963267948966)").filter(\.isNumber).hasPrefix("5199"))
+        #expect(try value("tan(45°)") == "1")
         #expect(try value("exp(50) - exp(50)") == "0")
         // ...3421170679 82148...
         #expect(try value("pi to 100 digits").hasSuffix("342117068"))
@@ -121,7 +125,10 @@ import Wire
         ("999999!", "too_large"), ("(10^6)!", "too_large"), ("100000000!", "too_large"), ("2^1000000000", "too_large"),
         ("exp(10^20)", "too_large"), ("1e99999999", "invalid_number"), ("log(-1)", "undefined"),
         ("sqrt(-4)", "undefined"), ("ln(0)", "undefined"),
-        ("(-1)!", "undefined"), ("2.5!", "undefined"), ("asin(2)", "undefined"), ("((1+2)", "unbalanced_parenthesis"),
+        ("(-1)!", "undefined"), ("2.5!", "undefined"), ("asin(2)", "undefined"), ("tan(90 degrees)", "undefined"),
+        ("tan(-90°)", "undefined"),
+        ("tan(pi/2)", "undefined"), ("tan(450°)", "undefined"), ("tan(45° + 45°)", "undefined"),
+        ("tan(1000000 * 180° + 90°)", "undefined"), ("((1+2)", "unbalanced_parenthesis"),
         ("1+2)", "unbalanced_parenthesis"), ("3 + * 4", "invalid_expression"), ("3 +", "invalid_expression"),
         ("3 4", "invalid_expression"),
         ("1.2.3 + 1", "invalid_number"), ("3,5 + 1", "invalid_number"), ("", "no_expression"), ("   ", "no_expression"),

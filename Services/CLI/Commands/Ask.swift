@@ -37,8 +37,8 @@ enum AskCommand {
 
     static func run(_ options: ParsedOptions) async throws -> Int32 {
         var request = NewRequest(try await text(options))
-        request.skill = options.value("skill")
-        request.arguments = try options.value("arguments").map(arguments)
+        request.skill = try options.name("skill")
+        let given = try options.name("session")
         request.attachments = try await Attachments.read(options.values("file"))
         request.explain = options.flag("explain")
         if let word = options.value("when-busy") {
@@ -51,16 +51,16 @@ enum AskCommand {
         // Should this program be gone by then, the gateway still ends it.
         request.timeout = timeout.map { $0 + 2 }
         let client = try GatewayClient.fromEnvironment(url: options.value("url"))
-        let session: String
-        var after: UInt64?
-        if let id = options.value("session") {
-            session = id
-            after = try await client.snapshot(of: id).seq
-        } else {
-            session = try await client.createSession()
+        if let text = options.value("arguments") {
+            request.arguments = try await SkillArgumentText.read(text, for: request.skill, client)
+        }
+        let limit = timeout.map(TimeLimit.init)
+        let (session, after) = try await within(limit) {
+            if let given { return (given, Optional(try await client.snapshot(of: given).seq)) }
+            return (try await client.createSession(), nil)
         }
         if options.flag("no-wait") {
-            let id = try await client.submit(request, in: session)
+            let id = try await within(limit) { [request] in try await client.submit(request, in: session) }
             if options.flag("json") {
                 try Output.json(["session": session, "request": id])
             } else {
@@ -74,7 +74,7 @@ enum AskCommand {
             after: after,
             request: request,
             asJSON: options.flag("json"),
-            timeout: timeout
+            limit: limit
         )
         return try await run()
     }
@@ -112,18 +112,5 @@ enum AskCommand {
             "the text has more than \(Limits.requestText) bytes, which is the limit: attach longer material with --file, "
                 + "up to \(Limits.attachments / 1_048_576) MB"
         )
-    }
-
-    private static func arguments(_ text: String) throws -> JSONValue {
-        let value: JSONValue
-        do {
-            value = try JSONBody.decode(JSONValue.self, from: Array(text.utf8))
-        } catch {
-            throw UsageError("--arguments is not JSON: it must be like '{\"sentences\": 3}'")
-        }
-        guard value.object != nil else {
-            throw UsageError("--arguments must be a JSON object like '{\"sentences\": 3}', not \(value.typeName)")
-        }
-        return value
     }
 }

@@ -20,7 +20,8 @@ enum CancelCommand {
             throw UsageError(
                 all
                     ? "give either a request or --all; see skillbus cancel --help"
-                    : "name the request, or say --all; `skillbus resume SESSION --json` shows the ids"
+                    : "in session \(options.operands[0]), cancel which request? Name it, or say --all for all that run there; "
+                        + "`skillbus resume SESSION --json` shows the ids"
             )
         }
         let client = try GatewayClient.fromEnvironment(url: options.value("url"))

@@ -33,7 +33,8 @@ enum ChatCommand {
 
     static func run(_ options: ParsedOptions) async throws -> Int32 {
         let client = try GatewayClient.fromEnvironment(url: options.value("url"))
-        var session = options.value("session")
+        var session = try options.name("session")
+        let skill = try options.name("skill")
         // Asked for even if not needed: who cannot be answered is told before the first line, not after.
         var seq = try await session.asyncMap { try await client.snapshot(of: $0).seq }
         if session == nil { session = try await client.createSession() }
@@ -58,14 +59,13 @@ enum ChatCommand {
                     prompt.restoreTerminal()
                     leave(ExitCode.interrupted)
                 }
-                printError("\nCtrl-C again, or Ctrl-D, leaves.")
-                prompt.redraw()
+                prompt.say("Ctrl-C again, or Ctrl-D, leaves.")
             }
             guard let line = try await prompt.next(isInteractive ? "› " : "") else {
                 if isInteractive { printError("") }
                 return isInteractive ? ExitCode.success : last
             }
-            switch ChatLine(line, skill: options.value("skill")) {
+            switch ChatLine(line, skill: skill) {
             case .empty: break
             case .quit: return isInteractive ? ExitCode.success : last
             case .help: printError(entry.command.details)
@@ -89,7 +89,7 @@ enum ChatCommand {
                     after: seq,
                     request: request,
                     asJSON: false,
-                    timeout: nil
+                    limit: nil
                 )
                 do {
                     last = try await run()

@@ -14,7 +14,7 @@ enum HelpCommand {
             let near = nearestName(to: word, in: CommandTable.entries.map(\.word))
             throw UsageError("unknown command \"\(word)\"" + (near.map { ": did you mean \"\($0)\"?" } ?? ""))
         }
-        guard printOutput(entry.command.help, terminator: "") else { throw OutputClosed() }
+        try Output.raw(entry.command.help)
         return ExitCode.success
     }
 }

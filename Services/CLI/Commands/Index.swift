@@ -1,4 +1,5 @@
 internal import DocumentIndex
+internal import Glibc
 internal import Lifecycle
 internal import Synchronization
 internal import Wire
@@ -30,6 +31,16 @@ enum IndexCommand {
             ?? DocumentIndex.defaultPath(
                 stateFolder: StateFolder.absolute(options.value("state") ?? Environment.stateFolder)
             )
+        // All of them before the first is read: a slip in the last should not be found after minutes.
+        for folder in options.operands {
+            var information = stat()
+            guard stat(folder, &information) == 0 else {
+                throw UsageError("cannot read \(folder): \(String(cString: strerror(errno)))")
+            }
+            guard information.st_mode & S_IFMT == S_IFDIR else {
+                throw UsageError("\(folder) is no folder: name the folder that it is in")
+            }
+        }
         let interrupted = Flag()
         Interrupts.shared.handle { _ in
             // What is done is kept; a second Ctrl-C does not wait for the file that is being read.

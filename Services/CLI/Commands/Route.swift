@@ -10,15 +10,30 @@ enum RouteCommand {
             "show which skills a text would go to, without running it",
             operands: "TEXT...",
             options: [
-                .flag("explain", short: "e", "every skill's score, with its reasons"), CommonOptions.json,
-                CommonOptions.url,
-            ]
+                .flag("explain", short: "e", "every skill's score, with its reasons"),
+                .value("eval", "FILE", "measure the routing against labelled lines of JSON, instead of TEXT"),
+                .value("manifests", "FILE", "with --eval: manifests as `skillbus skills --json` prints them"),
+                CommonOptions.json, CommonOptions.url,
+            ],
+            details: """
+                A line for --eval is {"utterance": TEXT, "expected": {"mode": MODE, "skills": [NAME, ...]}}, with modes
+                single, parallel, chain and none. It may have "lang" and "tags", for shares of each, and "prev", the
+                skills of the turn before. Without --manifests those that are registered are measured.
+                """
         ),
-        operands: 1...1000,
+        operands: 0...1000,
         run
     )
 
     static func run(_ options: ParsedOptions) async throws -> Int32 {
+        if let file = options.value("eval") {
+            guard options.operands.isEmpty else { throw UsageError("give either a text or --eval FILE, not both") }
+            return try await RouteEvaluation.run(file, options)
+        }
+        guard options.value("manifests") == nil else { throw UsageError("--manifests goes with --eval FILE") }
+        guard !options.operands.isEmpty else {
+            throw UsageError("skillbus route needs TEXT..., or --eval FILE; see skillbus route --help")
+        }
         let text = options.operands.joined(separator: " ")
         guard text.contains(where: { !$0.isWhitespace }) else { throw UsageError("the text is empty") }
         let client = try GatewayClient.fromEnvironment(url: options.value("url"))

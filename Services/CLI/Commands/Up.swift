@@ -43,8 +43,9 @@ enum UpCommand {
     ) { options in
         // Ctrl-C during the checks ends the program; from the first child on it drains.
         let state = StateFolder.absolute(options.value("state") ?? Environment.stateFolder)
+        var settings = try UpSettings(options, state: state)
         let folder = try StateFolder(state)
-        let settings = try UpSettings(options, state: state)
+        try settings.prepare()
         return await Supervisor(settings, folder: folder).run()
     }
 }

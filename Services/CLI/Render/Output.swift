@@ -1,8 +1,18 @@
+internal import Glibc
 internal import Lifecycle
 internal import Wire
 
-/// The reader of standard output has gone, as with `| head`: the program ends without a word.
-struct OutputClosed: Error {}
+/// Standard output takes nothing more. Where its reader has gone, as with `| head`, the program ends without a word;
+/// everything else, such as a full disk, is a failure.
+struct OutputClosed: Error {
+    /// An errno.
+    let code: Int32
+
+    /// What is to be said of it; nil for nothing.
+    var words: String? {
+        code == EPIPE ? nil : "cannot write to standard output: \(String(cString: strerror(code)))"
+    }
+}
 
 /// Standard output.
 enum Output {
@@ -11,12 +21,18 @@ enum Output {
 
     /// Text of a skill: raw into a pipe or file, harmless onto a terminal.
     static func text(_ text: String) throws(OutputClosed) {
-        guard printOutput(isTerminal ? Terminal.safe(text) : text, terminator: "") else { throw OutputClosed() }
+        try raw(isTerminal ? Terminal.safe(text) : text)
     }
 
     /// A line of our own making.
     static func line(_ line: String) throws(OutputClosed) {
-        guard printOutput(line) else { throw OutputClosed() }
+        try raw(line + "\n")
+    }
+
+    /// Text as it is.
+    static func raw(_ text: String) throws(OutputClosed) {
+        let code = printOutput(text, terminator: "")
+        guard code == 0 else { throw OutputClosed(code: code) }
     }
 
     /// A value as one line of JSON.

@@ -10,23 +10,6 @@ internal import Wire
 ///                  v
 ///     draining: workers, then gateway, then router --all ended--> over      (second signal: all are killed)
 actor Supervisor {
-    enum Role: Int, CaseIterable, Sendable {
-        // In the order in which they drain: a worker's end needs the gateway's word that it is stored, by the router.
-        case worker, gateway, router
-    }
-
-    private struct Service {
-        let role: Role
-        let name: String
-        let path: String
-        let log: ServiceLog
-        var process: ServiceProcess?
-        var ready: JSONValue?
-        var wasEverReady = false
-        var started = ContinuousClock.now
-        var policy = RestartPolicy()
-    }
-
     private enum Happening: Sendable {
         case ready(Int, process: Int32, JSONValue)
         case ended(Int, process: Int32, status: Int32)
@@ -126,9 +109,8 @@ actor Supervisor {
             services[index].ready = nil
             services[index].started = .now
         } catch {
-            say(error.message)
-            code = ExitCode.failure
-            drain()
+            // It may be for a moment: a file that is being replaced, a table that is full.
+            startAgain(index, after: .zero, error.message)
         }
     }
 
@@ -184,7 +166,7 @@ actor Supervisor {
         watching = nil
         if let file = settings.readyFile {
             do throws(CommandFailure) {
-                try replaceFile(file, with: readyDocument(url))
+                try replaceFile(file, with: ReadyDocument(url, settings, services).bytes)
             } catch {
                 say(error.message)
             }
@@ -200,29 +182,6 @@ actor Supervisor {
         }
     }
 
-    /// For whoever waits: url, the router's endpoints, process ids by service.
-    private func readyDocument(_ url: String) -> [UInt8] {
-        let router = services.first { $0.role == .router }?.ready
-        var processes: [String: JSONValue] = [:]
-        for service in services {
-            guard let id = service.process.map({ JSONValue.integer(Int64($0.id)) }) else { continue }
-            if service.role == .worker {
-                processes[service.name] = .array((processes[service.name]?.array ?? []) + [id])
-            } else {
-                processes[service.name] = id
-            }
-        }
-        let document: JSONValue = [
-            "url": .string(url),
-            "router": [
-                "frontend": router?["frontend"] ?? .string(settings.frontend),
-                "backend": router?["backend"] ?? .string(settings.backend),
-            ],
-            "pids": .object(processes),
-        ]
-        return ((try? JSONBody.encode(document)) ?? []) + [10]
-    }
-
     // MARK: Mending
 
     private func ended(_ index: Int, _ process: Int32, _ status: Int32) {
@@ -233,19 +192,38 @@ actor Supervisor {
         routable.remove(process)
         isComplete = false
         if draining != nil { return advance() }
-        let pause = services[index].policy.ended(after: .now - service.started)
         let words = "\(service.name) (process \(process)) \(endWords(status))"
         let exitCode = status & 0x7f == 0 ? status >> 8 & 0xff : -1
-        let isHopeless =
-            service.role != .worker && !service.wasEverReady
-            && (exitCode == ExitCode.usage || services[index].policy.failures >= Supervisor.attempts)
-        say(words + (isHopeless ? ", and Skillbus cannot run without it" : "; starting it again"))
         // One that was killed has nothing to say about it.
-        if exitCode != 0 && status & 0x7f != SIGKILL && status & 0x7f != SIGTERM {
+        let hasReason = exitCode != 0 && status & 0x7f != SIGKILL && status & 0x7f != SIGTERM
+        startAgain(
+            index,
+            after: .now - service.started,
+            words,
+            saysWhy: hasReason,
+            isHopeless: exitCode == ExitCode.usage
+        )
+    }
+
+    /// Starts a service again after a pause that grows; or ends everything, where nothing can be done without it.
+    private func startAgain(
+        _ index: Int,
+        after life: Duration,
+        _ words: String,
+        saysWhy: Bool = false,
+        isHopeless: Bool = false
+    ) {
+        let pause = services[index].policy.ended(after: life)
+        let service = services[index]
+        let isOver =
+            service.role != .worker && !service.wasEverReady
+            && (isHopeless || service.policy.failures >= Supervisor.attempts)
+        say(words + (isOver ? ", and Skillbus cannot run without it" : "; starting it again"))
+        if saysWhy {
             if !settings.isVerbose { for line in service.log.last { say("  \(service.name): \(line)") } }
             say("  its log: \(service.log.path)")
         }
-        if isHopeless {
+        if isOver {
             code = ExitCode.failure
             return drain()
         }

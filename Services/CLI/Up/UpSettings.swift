@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import Lifecycle
 
-/// What `skillbus up` is to start, and where. All of it is checked before anything is started.
+/// What `skillbus up` is to start, and where. All of it is checked before anything is started: what the words say at
+/// once, what depends on other programs by ``prepare()``, when the state folder is this one's.
 struct UpSettings {
     /// `HOST:PORT` of the gateway; port 0 picks a free one.
     var http: String
@@ -16,13 +17,13 @@ struct UpSettings {
     var workers: [(name: String, count: Int)]
     var readyFile: String?
     var isVerbose: Bool
-    /// A folder for sockets that is to be removed in the end.
-    var temporary: String?
+    /// A folder for sockets, besides the state folder, that is to be removed in the end.
+    private(set) var temporary: String?
 
-    /// - Throws: `UsageError` for what cannot be, `CommandFailure` for what is taken or missing.
+    /// - Throws: `UsageError` for what cannot be, `CommandFailure` for what is missing.
     init(_ options: ParsedOptions, state: String) throws {
         http = options.value("http") ?? "127.0.0.1:8080"
-        let (host, port) = try UpSettings.split(http)
+        let (_, port) = try UpSettings.split(http)
         programs = options.value("programs").map(StateFolder.absolute) ?? UpSettings.programFolder
         readyFile = options.value("ready-file").map(StateFolder.absolute)
         isVerbose = options.flag("verbose")
@@ -33,14 +34,32 @@ struct UpSettings {
         }
         let given = (options.value("frontend"), options.value("backend"))
         if port == 0 {
-            let folder = try UpSettings.socketFolder(state)
-            temporary = folder.isTemporary ? folder.path : nil
-            frontend = given.0 ?? "ipc://\(folder.path)/frontend.sock"
-            backend = given.1 ?? "ipc://\(folder.path)/backend.sock"
+            // The kernel takes a path of 107 bytes.
+            let isShort = "\(state)/frontend.sock".utf8.count <= 107
+            let number = UInt64.random(in: 0 ... .max)
+            temporary = isShort ? nil : "/tmp/skillbus-\(String(number, radix: 36))"
+            frontend = given.0 ?? "ipc://\(temporary ?? state)/frontend.sock"
+            backend = given.1 ?? "ipc://\(temporary ?? state)/backend.sock"
         } else {
             temporary = nil
             frontend = given.0 ?? "tcp://127.0.0.1:5555"
             backend = given.1 ?? "tcp://127.0.0.1:5556"
+        }
+        for endpoint in [frontend, backend] where endpoint.hasPrefix("tcp://") {
+            _ = try UpSettings.split(String(endpoint.dropFirst(6)))
+        }
+        if let readyFile { try UpSettings.checkWritable(readyFile) }
+    }
+
+    /// Takes what the services need. Called once, with the state folder locked.
+    /// - Throws: `CommandFailure` for what is taken.
+    mutating func prepare() throws {
+        if let folder = temporary, mkdir(folder, 0o700) != 0 {
+            temporary = nil
+            throw CommandFailure("cannot make the folder \(folder): \(String(cString: strerror(errno)))")
+        }
+        let (host, port) = try UpSettings.split(http)
+        if port != 0 {
             try UpSettings.checkPort(
                 host,
                 "\(port)",
@@ -68,6 +87,18 @@ struct UpSettings {
         }
         guard !host.isEmpty else { throw UsageError("\"\(text)\" names no host: say 127.0.0.1:\(port)") }
         return (host, port)
+    }
+
+    /// A file that cannot be written is said now, and not when everything runs and somebody waits for it.
+    private static func checkWritable(_ path: String) throws(CommandFailure) {
+        var information = stat()
+        if stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {
+            throw CommandFailure("cannot write the ready file \(path): it is a folder")
+        }
+        let folder = path[..<(path.lastIndex(of: "/") ?? path.endIndex)]
+        guard access(folder.isEmpty ? "/" : String(folder), W_OK | X_OK) == 0 else {
+            throw CommandFailure("cannot write the ready file \(path): \(String(cString: strerror(errno)))")
+        }
     }
 
     private static func checkPort(_ host: String, _ port: String, _ what: String, _ fix: String) throws(CommandFailure)
@@ -143,15 +174,5 @@ struct UpSettings {
             names.append(String(name.dropFirst(workerPrefix.count)))
         }
         return names.sorted()
-    }
-
-    /// A folder whose sockets have a path that the kernel takes: 107 bytes.
-    private static func socketFolder(_ state: String) throws(CommandFailure) -> (path: String, isTemporary: Bool) {
-        if "\(state)/frontend.sock".utf8.count <= 107 { return (state, false) }
-        var template = Array("/tmp/skillbus-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw CommandFailure("cannot make a folder in /tmp: \(String(cString: strerror(errno)))")
-        }
-        return (String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self), true)
     }
 }

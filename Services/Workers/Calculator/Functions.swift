@@ -84,7 +84,7 @@ extension Arithmetic {
         switch function {
         case .sin: return try real(mpfr_sin, first)
         case .cos: return try real(mpfr_cos, first)
-        case .tan: return try real(mpfr_tan, first)
+        case .tan: return try tangent(first)
         case .asin, .acos, .atanh:
             let size = first.real(bits: bits).applying(cgmp_mpfr_abs)
             guard size.comparedToOne <= 0 else { throw undefined(.minusOneToOne) }
@@ -99,6 +99,17 @@ extension Arithmetic {
             guard first.real(bits: bits).comparedToOne >= 0 else { throw undefined(.noAnswer) }
             return try real(mpfr_acosh, first)
         }
+    }
+
+    /// Where the cosine is zero there is no tangent. No such angle is exact, in radians: what comes from pi misses it by
+    /// its last bits, and the quotient then has about as many before the point.
+    private func tangent(_ angle: Number) throws(ExpressionError) -> Number {
+        let result = try real(mpfr_tan, angle)
+        let known = bits - max(0, angle.real(bits: bits).exponent)
+        if angle.exact == nil, case .real(let value) = result, value.exponent > known - 16 {
+            throw undefined(.noAnswer)
+        }
+        return result
     }
 
     private func isLess(_ a: Number, _ b: Number) -> Bool {

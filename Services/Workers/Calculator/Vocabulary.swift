@@ -1,3 +1,5 @@
+internal import Text
+
 /// What a word or a row of words means.
 enum Meaning {
     case binary(BinaryOperator)
@@ -238,9 +240,9 @@ enum Vocabulary {
 
     /// A word of the table that differs by one slip of the finger: "calcualte", "pluss".
     static func corrected(_ word: String) -> String? {
-        let letters = Array(word.unicodeScalars)
-        guard letters.count >= 5, letters.allSatisfy({ "a"..."z" ~= $0 }) else { return nil }
-        let near = correctable.filter { oneSlip(letters, Array($0.unicodeScalars)) }
+        let letters = Array(word.utf8)
+        guard letters.count >= 5, letters.allSatisfy({ 0x61...0x7A ~= $0 }) else { return nil }
+        let near = correctable.filter { Slip.separates(letters, Array($0.utf8)) }
         return near.count == 1 ? near.first : nil
     }
 
@@ -249,16 +251,4 @@ enum Vocabulary {
         "what",
         "please", "average", "factorial", "convert", "squared", "evaluate",
     ]
-
-    private static func oneSlip(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Bool {
-        guard abs(a.count - b.count) <= 1, a != b else { return false }
-        var start = 0
-        while start < min(a.count, b.count), a[start] == b[start] { start += 1 }
-        var end = 0
-        while end < min(a.count, b.count) - start, a[a.count - 1 - end] == b[b.count - 1 - end] { end += 1 }
-        let left = a.count - start - end
-        let right = b.count - start - end
-        if left <= 1, right <= 1 { return true }
-        return left == 2 && right == 2 && a[start] == b[start + 1] && a[start + 1] == b[start]
-    }
 }

@@ -14,6 +14,9 @@ struct Topic: Sendable {
 
 /// Recognises small talk by its words.
 enum Listener {
+    /// Bytes of a message that are looked at: who says hello does so at the start, and a text is no small talk.
+    private static let longest = 4096
+
     /// The topic that most of the message is about.
     static func topic(of text: String) -> Topic? {
         let message = Message(text)
@@ -43,7 +46,9 @@ enum Listener {
         let length: Int
 
         init(_ text: String) {
-            let folded = Normalizer.fold(text).replacing("\u{2019}", with: "'")
+            // A message that was cut is none of those that are known as a whole: it has too many words.
+            let start = String(decoding: text.utf8.prefix(Listener.longest), as: UTF8.self)
+            let folded = Normalizer.fold(start).replacing("\u{2019}", with: "'")
             words = WordSegmenter().words(in: folded).filter { !$0.isHan }.map(\.text)
             han = String(
                 ChineseScript.simplified(folded).filter { $0.unicodeScalars.contains { Script.isHan($0.value) } }
@@ -66,7 +71,8 @@ enum Listener {
                 var letters = 0
                 for (offset, part) in parts.enumerated() {
                     let word = words[start + offset]
-                    guard word == part || Self.isSlip(word, part) else { break }
+                    // Short words are too near to each other.
+                    guard word == part || part.utf8.count >= 5 && Slip.separates(word.utf8, part.utf8) else { break }
                     exact += 1
                     letters += part.count
                 }
@@ -88,21 +94,6 @@ enum Listener {
                 return han.hasPrefix(bare) ? Double(bare.count) * 4 + 1 : 0
             }
             return han.contains(cue) ? Double(cue.count) * 4 : 0
-        }
-
-        /// One letter more, less, other, or two exchanged, in words that are long enough.
-        private static func isSlip(_ word: String, _ part: String) -> Bool {
-            let a = Array(word.utf8)
-            let b = Array(part.utf8)
-            guard b.count >= 5, abs(a.count - b.count) <= 1 else { return false }
-            var start = 0
-            while start < min(a.count, b.count), a[start] == b[start] { start += 1 }
-            var end = 0
-            while end < min(a.count, b.count) - start, a[a.count - 1 - end] == b[b.count - 1 - end] { end += 1 }
-            let left = a.count - start - end
-            let right = b.count - start - end
-            if left <= 1, right <= 1 { return true }
-            return left == 2 && right == 2 && a[start] == b[start + 1] && a[start + 1] == b[start]
         }
     }
 }

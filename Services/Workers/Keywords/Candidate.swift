@@ -15,7 +15,7 @@ struct Candidate {
     /// The greatest count of a longer phrase around it.
     var longer = 0
     /// Spellings and how often each occurs.
-    private var spellings: [String: Int] = [:]
+    private var spellings: [(text: String, count: Int)] = []
 
     /// Spellings of one phrase that are told apart at most.
     private static let mostSpellings = 8
@@ -28,19 +28,25 @@ struct Candidate {
     /// Notes a place of it.
     mutating func occurs(as words: ArraySlice<PhraseWord>) {
         count += 1
+        // Han characters have one.
+        guard words.contains(where: { !$0.isHan }) else { return }
         let spelling = Self.joined(words)
-        if spellings[spelling] != nil || spellings.count < Self.mostSpellings { spellings[spelling, default: 0] += 1 }
+        if let known = spellings.firstIndex(where: { $0.text == spelling }) {
+            spellings[known].count += 1
+        } else if spellings.count < Self.mostSpellings {
+            spellings.append((spelling, 1))
+        }
     }
 
     /// The most usual spelling; of equally usual ones the plainest: small, and short.
     var spelling: String {
         let best = spellings.max { one, other in
-            if one.value != other.value { return one.value < other.value }
-            let capitals = (Self.capitals(one.key), Self.capitals(other.key))
+            if one.count != other.count { return one.count < other.count }
+            let capitals = (Self.capitals(one.text), Self.capitals(other.text))
             if capitals.0 != capitals.1 { return capitals.0 > capitals.1 }
-            return (one.key.utf8.count, one.key) > (other.key.utf8.count, other.key)
+            return (one.text.utf8.count, one.text) > (other.text.utf8.count, other.text)
         }
-        return best?.key ?? Self.joined(words[...])
+        return best?.text ?? Self.joined(words[...])
     }
 
     private static func joined(_ words: ArraySlice<PhraseWord>) -> String {

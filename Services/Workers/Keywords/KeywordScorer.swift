@@ -19,7 +19,7 @@ struct KeywordScorer {
     /// Characters that a Chinese phrase may have.
     private static let longestChinese = 7
     /// Candidates that are kept: those that occur once and late are forgotten beyond it.
-    private static let mostCandidates = 100_000
+    private static let mostCandidates = 50_000
 
     /// Runs that an abstract does not have.
     private static let longText = 150
@@ -38,23 +38,27 @@ struct KeywordScorer {
 
     /// Reads a sentence that stands at a part (0 to 1) of the text.
     mutating func read(_ sentence: String, at part: Double, isTitle: Bool) {
-        var found: [[PhraseWord]] = []
-        runs.forEach(in: sentence) { found.append($0) }
-        runCount += found.count
-        for run in found {
+        // Each run is counted as it is found: a sentence may be as long as a text without marks. What finds them is taken
+        // out meanwhile, for both change.
+        var runs = PhraseRuns(language: language)
+        swap(&runs, &self.runs)
+        runs.forEach(in: sentence) { run in
+            runCount += 1
             if language == .chinese {
                 addParts(of: run, at: part, isTitle: isTitle)
             } else {
                 for phrase in PhraseBorders.withoutVerbs(run) { addWhole(phrase, at: part, isTitle: isTitle) }
             }
+            if candidates.count > Self.mostCandidates { forgetRare() }
         }
-        if candidates.count > Self.mostCandidates { forgetRare() }
+        swap(&runs, &self.runs)
     }
 
     /// The best keywords, best first.
-    func best(_ count: Int) -> [Keyword] {
+    func best(_ count: Int) throws -> [Keyword] {
         let scored = candidates.map { (key: $0.key, candidate: $0.value, score: score($0.value)) }
         let ranked = scored.sorted { ($0.score, $1.candidate.first, $1.key) > ($1.score, $0.candidate.first, $0.key) }
+        try Task.checkCancellation()
         var chosen: [(candidate: Candidate, score: Double)] = []
         var spellings: Set<String> = []
         for (_, candidate, score) in ranked where score > 0 {
@@ -143,11 +147,12 @@ struct KeywordScorer {
         _ change: (inout Candidate) -> Void
     ) {
         let key = Self.key(words)
-        var candidate = candidates.removeValue(forKey: key) ?? Candidate(words: Array(words), first: part)
-        candidate.occurs(as: words)
-        if isTitle { candidate.isInTitle = true }
-        change(&candidate)
-        candidates[key] = candidate
+        func note(_ candidate: inout Candidate) {
+            candidate.occurs(as: words)
+            if isTitle { candidate.isInTitle = true }
+            change(&candidate)
+        }
+        note(&candidates[key, default: Candidate(words: Array(words), first: part)])
     }
 
     private func score(_ candidate: Candidate) -> Double {

@@ -1,3 +1,4 @@
+internal import Material
 internal import SkillKit
 internal import Text
 internal import Wire
@@ -43,7 +44,9 @@ struct Keywords: Skill {
 
     /// Keywords, where nobody says how many.
     private static let usualCount = 8
-    /// Longest part of a long block that is read at once.
+    /// Longest part of a long block that is read at once: a cancelled job ends within the reading of one.
+    private static let part = 64 * 1024
+    /// Progress is told after so much.
     private static let step = 256 * 1024
 
     func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
@@ -51,37 +54,32 @@ struct Keywords: Skill {
         guard 1...50 ~= count else {
             throw SkillError(JobError.Code.invalidArguments, "count must be between 1 and 50; it is \(count)")
         }
-        let request = try Request(input, language: arguments.language)
+        let request = try Request.material(input, language: arguments.language)
         let words = Words(isChinese: request.isChinese)
         context.progress(words.reading, fraction: 0)
         let scorer = try read(request, words, context)
         context.progress(words.ranking, fraction: 0.9)
         await Task.yield()
-        return stream(scorer.best(count), request, words, context)
+        try Task.checkCancellation()
+        return stream(try scorer.best(count), request, words, context)
     }
 
-    private func read(_ request: Request, _ words: Words, _ context: SkillContext) throws -> KeywordScorer {
-        var scorer = KeywordScorer(language: request.textLanguage)
-        let segmenter = SentenceSegmenter()
-        let all = Double(max(1, request.material.utf8.count))
+    private func read(_ material: Material, _ words: Words, _ context: SkillContext) throws -> KeywordScorer {
+        var scorer = KeywordScorer(language: material.language)
+        let all = Double(max(1, material.text.utf8.count))
         var read = 0
         var reported = 0
-        let blocks = DocumentReader().blocks(in: request.material)
+        let blocks = DocumentReader().blocks(in: material.text)
+        try Task.checkCancellation()
         for block in blocks {
-            let sentences = segmenter.sentences(in: block.text)
-            for sentence in sentences {
-                // What ends without a full stop beside other sentences is a title.
-                let last = sentence.unicodeScalars.last?.value ?? 0
-                let standsOut = sentences.count > 1 && !Punctuation.isTerminator(last) && !Punctuation.isClosing(last)
-                scorer.read(
-                    sentence,
-                    at: min(1, Double(read) / all),
-                    isTitle: block.kind == .heading || standsOut && sentence.utf8.count < 200
-                )
-                read += sentence.utf8.count
+            let bytes = Array(block.text.utf8)
+            for part in TextParts.ranges(in: bytes, atMost: Self.part) {
+                try Task.checkCancellation()
+                let isTitle = block.kind == .heading
+                self.read(bytes.text(part), isTitle: isTitle, from: read, of: all, into: &scorer)
+                read += part.count
                 guard read - reported > Self.step else { continue }
                 reported = read
-                try Task.checkCancellation()
                 context.progress(words.reading, fraction: 0.9 * min(1, Double(read) / all))
             }
         }
@@ -89,8 +87,30 @@ struct Keywords: Skill {
         return scorer
     }
 
+    private func read(
+        _ text: String,
+        isTitle: Bool,
+        from start: Int,
+        of all: Double,
+        into scorer: inout KeywordScorer
+    ) {
+        var read = start
+        let sentences = SentenceSegmenter().sentences(in: text)
+        for sentence in sentences {
+            // What ends without a full stop beside other sentences is a title.
+            let last = sentence.unicodeScalars.last?.value ?? 0
+            let standsOut = sentences.count > 1 && !Punctuation.isTerminator(last) && !Punctuation.isClosing(last)
+            scorer.read(
+                sentence,
+                at: min(1, Double(read) / all),
+                isTitle: isTitle || standsOut && sentence.utf8.count < 200
+            )
+            read += sentence.utf8.count
+        }
+    }
+
     /// Sends each keyword, and hands back all of them.
-    private func stream(_ keywords: [Keyword], _ request: Request, _ words: Words, _ context: SkillContext)
+    private func stream(_ keywords: [Keyword], _ material: Material, _ words: Words, _ context: SkillContext)
         -> SkillOutput
     {
         guard !keywords.isEmpty else {
@@ -99,7 +119,7 @@ struct Keywords: Skill {
         }
         var output = SkillOutput(text: "")
         for keyword in keywords {
-            let separator = output.text.isEmpty ? "" : request.textLanguage == .chinese ? "、" : ", "
+            let separator = output.text.isEmpty ? "" : material.language == .chinese ? "、" : ", "
             context.text(separator + keyword.text)
             output.text += separator + keyword.text
             output.parts.append(OutputPart(kind: "keyword", text: keyword.text, score: keyword.score))

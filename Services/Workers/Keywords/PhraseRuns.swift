@@ -17,7 +17,9 @@ struct PhraseRuns {
     let language: Language
     /// Words of Latin letters as written to their stems; nil for those that end a phrase. Most words come again.
     private var known: [String: String?] = [:]
-    private static let spellings = 300_000
+    private static let spellings = 50_000
+    /// Words of a run: a longer one has no borders, and is cut.
+    private static let longest = 1000
     private let segmenter = WordSegmenter()
 
     init(language: Language) { self.language = language }
@@ -29,6 +31,10 @@ struct PhraseRuns {
         func end() {
             if !run.isEmpty { body(run) }
             run.removeAll(keepingCapacity: true)
+        }
+        func add(_ word: PhraseWord) {
+            if run.count == Self.longest { end() }
+            run.append(word)
         }
         var offset = 0
         while offset < bytes.count {
@@ -42,9 +48,7 @@ struct PhraseRuns {
                     if PhraseBorders.endsChinese(word.text) {
                         end()
                     } else {
-                        run.append(
-                            PhraseWord(text: word.text, stem: word.text, isHan: true, isSpaced: first && isSpaced)
-                        )
+                        add(PhraseWord(text: word.text, stem: word.text, isHan: true, isSpaced: first && isSpaced))
                     }
                     first = false
                 }
@@ -52,6 +56,8 @@ struct PhraseRuns {
             } else {
                 LatinTokens.forEach(in: bytes, stretch) { token in
                     guard case .word(let range) = token else { return end() }
+                    // Longer words are no words.
+                    guard range.count <= 64 else { return end() }
                     let text = bytes.text(range)
                     let isSpaced = range.lowerBound > 0 && bytes[range.lowerBound - 1] <= 0x20
                     if Self.isNumber(text) {
@@ -59,9 +65,9 @@ struct PhraseRuns {
                         guard isSpaced, let name = run.last, Self.isName(name.text), text.utf8.count <= 3 else {
                             return end()
                         }
-                        run.append(PhraseWord(text: text, stem: text, isHan: false, isSpaced: true))
+                        add(PhraseWord(text: text, stem: text, isHan: false, isSpaced: true))
                     } else if let stem = stem(text) {
-                        run.append(PhraseWord(text: text, stem: stem, isHan: false, isSpaced: isSpaced))
+                        add(PhraseWord(text: text, stem: stem, isHan: false, isSpaced: isSpaced))
                     } else {
                         end()
                     }
@@ -80,8 +86,7 @@ struct PhraseRuns {
     }
 
     private func newStem(_ text: String) -> String? {
-        // Longer words are no words.
-        guard 2...64 ~= text.utf8.count else { return nil }
+        guard text.utf8.count > 1 else { return nil }
         var folded = Normalizer.fold(text)
         for ending in ["'s", "\u{2019}s"] where folded.hasSuffix(ending) { folded.removeLast(2) }
         if PhraseBorders.endsEnglish(folded) { return nil }

@@ -74,7 +74,7 @@ struct PointSelection {
         of document: SourceDocument,
         scorer: SentenceScorer,
         features: [SentenceFeatures]
-    ) -> [(index: Int, score: Double)] {
+    ) throws -> [(index: Int, score: Double)] {
         let isWorthSaying = document.sentences.map { !document.isDialogue || $0.reading.words >= Self.fewestWords }
         let hasChoice = isWorthSaying.count(where: \.self) >= count
         let scores = features.indices.map { hasChoice && !isWorthSaying[$0] ? -100 : score(features[$0]) }
@@ -85,6 +85,7 @@ struct PointSelection {
         var isTaken = [Bool](repeating: false, count: ranked.count)
         var chosen: [Int] = []
         while chosen.count < count {
+            try Task.checkCancellation()
             var best: Int?
             var bestValue = -Double.infinity
             for position in ranked.indices where !isTaken[position] && likest[position] < Self.same {

@@ -1,32 +1,18 @@
+internal import Material
 internal import SkillKit
 internal import Text
 
-/// What the user asks for: the text to summarise, its language, and the language to answer in.
-struct Request {
-    /// The text to summarise.
-    let material: String
-    /// What it is written in.
-    let textLanguage: Language
-    /// Whether the user speaks Chinese.
-    let isChinese: Bool
-
+/// What the user asks for: the text to summarise.
+enum Request {
     private static let instruction = Instruction(asking: [
         "summar", "tl;dr", "tldr", "main point", "key point", "gist", "shorten", "condense", "shorter", "short version",
         "in brief", "briefly", "abstract of", "总结", "摘要", "概括", "概述", "要点", "缩写", "精简", "归纳", "提炼", "简短", "總結",
         "歸納",
     ])
 
-    /// - Throws: `SkillError` with the code `no_text` where there is nothing to summarise.
-    init(_ input: SkillInput, language: String?) throws(SkillError) {
-        let material = input.hasSeparateMaterial ? input.material : Self.instruction.removed(from: input.material)
-        guard material.contains(where: { !$0.isWhitespace }) else {
-            throw Self.noText(isChinese: Language.of(input.text) == .chinese)
-        }
-        self.material = material
-        textLanguage = language.flatMap(Language.init(named:)) ?? Language.of(material)
-        let words = Instruction.words(of: input.text, around: input.separatedMaterial ?? "")
-        let spoken = input.hasSeparateMaterial ? Language.of(String(words)) : textLanguage
-        isChinese = (spoken == .other ? textLanguage : spoken) == .chinese
+    /// - Throws: `SkillError` with the code `no_text` where there is none, `text_too_long` where there is too much.
+    static func material(_ input: SkillInput, language: String?) throws(SkillError) -> Material {
+        try Material(input, asking: instruction, language: language, missing: noText)
     }
 
     static func noText(isChinese: Bool) -> SkillError {

@@ -34,15 +34,18 @@ struct SentenceScorer {
     }
 
     /// The features of every sentence.
-    func features() -> [SentenceFeatures] {
+    func features() throws -> [SentenceFeatures] {
         var features = document.sentences.map(plainFeatures)
+        try Task.checkCancellation()
         addCentrality(&features)
+        try Task.checkCancellation()
         let rough = features.indices.sorted {
             features[$0].frequency + features[$0].centrality + features[$0].lead
                 > features[$1].frequency + features[$1].centrality + features[$1].lead
         }
-        addAgreement(&features, among: Array(rough.prefix(Self.graphSize)))
+        try addAgreement(&features, among: Array(rough.prefix(Self.graphSize)))
         for index in rough.prefix(Self.readClosely) {
+            try Task.checkCancellation()
             let phrases = Phrases(document.sentences[index].text, language: document.language)
             features[index].cue = phrases.announces ? 1 : 0
             features[index].dangling = phrases.dangles ? 1 : 0
@@ -58,7 +61,8 @@ struct SentenceScorer {
         let words = Double(reading.words)
         var features = SentenceFeatures()
         var sum = 0.0
-        for term in reading.distinct {
+        let distinct = reading.distinct
+        for term in distinct {
             let frequency = Double(document.vocabulary.frequencies[Int(term)])
             sum += frequency > 1 ? log(1 + frequency) : 0.3
         }
@@ -67,8 +71,8 @@ struct SentenceScorer {
         features.close = 1 / (1 + Double(count - 1 - sentence.index))
         features.opening = sentence.opensBlock ? 1 : 0
         if !document.headingTerms.isEmpty {
-            let shared = reading.distinct.count { document.headingTerms.contains($0) }
-            features.heading = Double(shared) / Double(max(4, reading.distinct.count))
+            let shared = distinct.count { document.headingTerms.contains($0) }
+            features.heading = Double(shared) / Double(max(4, distinct.count))
         }
         features.figures = min(1, Double(reading.figures.count) / 2)
         features.names = min(1, Double(reading.names) / 4)
@@ -102,12 +106,13 @@ struct SentenceScorer {
     }
 
     /// LexRank: the weight that a walk over likeness gives a sentence, among the chosen ones.
-    private func addAgreement(_ features: inout [SentenceFeatures], among chosen: [Int]) {
+    private func addAgreement(_ features: inout [SentenceFeatures], among chosen: [Int]) throws {
         guard chosen.count > 2 else { return }
         let vectors = chosen.map { TermVector(document.sentences[$0].reading.terms, weights: termWeights) }
         let count = chosen.count
         var likeness = [Double](repeating: 0, count: count * count)
         for one in 0..<count {
+            try Task.checkCancellation()
             for other in one + 1..<count {
                 let value = vectors[one].cosine(vectors[other])
                 guard value > 0.05 else { continue }

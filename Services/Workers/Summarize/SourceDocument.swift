@@ -31,14 +31,20 @@ struct SourceDocument {
     let language: Language
 
     /// Sentences that are kept at most: a bound on memory. A text with more has said it all by then.
-    private static let most = 200_000
+    private static let most = 120_000
+    /// Longest part of a long block that is read at once: a cancelled job ends within the reading of one.
+    private static let part = 64 * 1024
+    /// Headings whose words count.
+    private static let mostHeadings = 100
+    /// Progress is told after so much.
+    private static let step = 256 * 1024
     private var known: [Int: Int] = [:]
 
-    /// Reads a document. `step` is called now and then with the part that is read.
-    init(_ text: String, language: Language, step: (Double) throws(CancellationError) -> Void) throws(CancellationError)
-    {
+    /// Reads a document. `progress` is called now and then with the part that is read.
+    init(_ text: String, language: Language, progress: (Double) -> Void) throws(CancellationError) {
         self.language = language
         var blocks = DocumentReader().blocks(in: text)
+        if Task.isCancelled { throw CancellationError() }
         Self.findHeadings(&blocks)
         let withoutRows = blocks.contains { $0.kind == .paragraph || $0.kind == .item }
         let speakers = Speakers(blocks)
@@ -49,25 +55,30 @@ struct SourceDocument {
         let segmenter = SentenceSegmenter()
         var headings: [TextBlock] = []
         for (number, block) in blocks.enumerated() where sentences.count < Self.most {
-            read += block.text.utf8.count
-            if read - reported > 256 * 1024 {
-                reported = read
-                try step(Double(read) / Double(all))
-            }
+            if Task.isCancelled { throw CancellationError() }
             switch block.kind {
             case .heading where withoutRows:
-                headings.append(block)
+                if headings.count < Self.mostHeadings { headings.append(block) }
                 continue
             case .row where withoutRows: continue
             default: break
             }
             var opensBlock = true
-            for sentence in segmenter.sentences(in: speakers.withoutSpeaker(block.text)) {
-                add(sentence, block: number, opensBlock: opensBlock, isItem: block.kind == .item)
-                opensBlock = false
+            let bytes = Array(speakers.withoutSpeaker(block.text).utf8)
+            for part in TextParts.ranges(in: bytes, atMost: Self.part) {
+                if Task.isCancelled { throw CancellationError() }
+                for sentence in segmenter.sentences(in: bytes.text(part)) {
+                    add(sentence, block: number, opensBlock: opensBlock, isItem: block.kind == .item)
+                    opensBlock = false
+                }
+                read += part.count
+                if read - reported > Self.step {
+                    reported = read
+                    progress(min(1, Double(read) / Double(all)))
+                }
             }
         }
-        for heading in headings.prefix(100) { headingTerms.formUnion(vocabulary.read(heading.text).terms) }
+        for heading in headings { headingTerms.formUnion(vocabulary.read(heading.text).terms) }
         known = [:]
     }
 

@@ -1,3 +1,4 @@
+internal import Material
 internal import SkillKit
 internal import Text
 internal import Wire
@@ -63,31 +64,29 @@ struct Summarize: Skill {
                 "max_chars must be between 10 and 2000; it is \(characters)"
             )
         }
-        let request = try Request(input, language: arguments.language)
+        let request = try Request.material(input, language: arguments.language)
         let words = Words(isChinese: request.isChinese)
         context.progress(words.reading, fraction: 0)
-        let document = try SourceDocument(request.material, language: request.textLanguage) {
-            part throws(CancellationError) in
+        let document = try SourceDocument(request.text, language: request.language) { part in
             context.progress(words.reading, fraction: 0.6 * part)
-            if Task.isCancelled { throw CancellationError() }
         }
         guard !document.sentences.isEmpty else { throw Request.noText(isChinese: request.isChinese) }
 
         context.progress(words.weighing(document.sentences.count), fraction: 0.6)
         await Task.yield()
         let scorer = SentenceScorer(document)
-        let features = scorer.features()
+        let features = try scorer.features()
         try Task.checkCancellation()
 
         context.progress(words.choosing, fraction: 0.9)
         let selection = PointSelection(isDialogue: document.isDialogue)
         let count = wanted ?? Self.points(for: document.sentences.count)
-        let chosen = selection.chosen(count, of: document, scorer: scorer, features: features)
+        let chosen = try selection.chosen(count, of: document, scorer: scorer, features: features)
         let condenser = Condenser(
-            limit: arguments.max_chars ?? (request.textLanguage == .chinese ? Self.chineseLimit : Self.longestSentence),
+            limit: arguments.max_chars ?? (request.language == .chinese ? Self.chineseLimit : Self.longestSentence),
             value: scorer.value
         )
-        return stream(chosen, of: document, condenser, context)
+        return try stream(chosen, of: document, condenser, context)
     }
 
     /// Sends each point as soon as it is written, and hands back all of them.
@@ -96,10 +95,11 @@ struct Summarize: Skill {
         of document: SourceDocument,
         _ condenser: Condenser,
         _ context: SkillContext
-    ) -> SkillOutput {
+    ) throws -> SkillOutput {
         var output = SkillOutput(text: "")
         var said: Set<String> = []
         for (index, score) in chosen {
+            try Task.checkCancellation()
             let point = condenser.condensed(document.sentences[index].text)
             guard said.insert(Normalizer.fold(point)).inserted else { continue }
             let start = output.text.isEmpty ? "" : "\n"

@@ -16,8 +16,9 @@ struct Vocabulary {
     struct Reading {
         /// Its terms, in order, as often as they occur.
         var terms: [Int32] = []
-        /// Each of them once, by number: sums over them are the same in every run.
-        var distinct: [Int32] = []
+        /// Each of them once, by number: sums over them are the same in every run. Made when asked for: a document has a
+        /// hundred thousand sentences.
+        var distinct: [Int32] { Set(terms).sorted() }
         /// All of its words.
         var words = 0
         /// Numbers among them, as written.
@@ -43,7 +44,6 @@ struct Vocabulary {
             frequencies[Int(term)] += 1
             reading.terms.append(term)
         }
-        reading.distinct = Set(reading.terms).sorted()
         return reading
     }
 

@@ -1,0 +1,105 @@
+internal import Glibc
+internal import Intent
+internal import Lifecycle
+internal import SessionClient
+internal import Wire
+
+/// `skillbus route --eval FILE`: how often the routing is right, by kind of plan, by language and by mark.
+enum RouteEvaluation {
+    /// Bytes of a file of labels, or of manifests.
+    private static let limit = 64 << 20
+
+    static func run(_ file: String, _ options: ParsedOptions) async throws -> Int32 {
+        let cases: [IntentEvaluation.Case]
+        do {
+            cases = try IntentEvaluation.cases(jsonLines: try await content(of: file))
+        } catch let error as WireError {
+            throw UsageError("\(file): \(error)")
+        }
+        guard !cases.isEmpty else { throw UsageError("\(file) has no labelled line") }
+        let manifests = try await manifests(options)
+        guard !manifests.isEmpty else {
+            throw CommandFailure("no skill is registered: start workers, or give --manifests FILE")
+        }
+        let result = await measured(IntentModel(manifests: manifests), cases)
+        if options.flag("json") {
+            try Output.json(json(result))
+        } else {
+            for line in lines(result, Output.style) { try Output.line(line) }
+        }
+        return ExitCode.success
+    }
+
+    private static func content(of file: String) async throws -> [UInt8] {
+        let descriptor = file == "-" ? 0 : open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw UsageError("cannot read \(file): \(String(cString: strerror(errno)))") }
+        defer { if descriptor != 0 { close(descriptor) } }
+        guard let bytes = try await readAll(descriptor, named: file, limit: limit) else {
+            throw UsageError("\(file) has more than \(limit) bytes, which is the limit")
+        }
+        return bytes
+    }
+
+    /// Those of the file, a list or what `skillbus skills --json` prints; else those that are registered.
+    private static func manifests(_ options: ParsedOptions) async throws -> [SkillManifest] {
+        guard let file = options.value("manifests") else {
+            let client = try GatewayClient.fromEnvironment(url: options.value("url"))
+            return try await client.skills().skills.map(\.manifest)
+        }
+        let bytes = try await content(of: file)
+        do {
+            if let list = try? JSONBody.decode([SkillManifest].self, from: bytes) { return list }
+            return try JSONBody.decode(SkillList.self, from: bytes).skills.map(\.manifest)
+        } catch {
+            throw UsageError("\(file) has no manifests, as `skillbus skills --json` prints them: \(error)")
+        }
+    }
+
+    /// Thousands of decisions: on a thread of its own, for a task must not be kept for so long.
+    private static func measured(_ model: IntentModel, _ cases: [IntentEvaluation.Case]) async -> IntentEvaluation {
+        await withCheckedContinuation { continuation in
+            startThread(named: "evaluation") {
+                let result = IntentEvaluation(model, cases: cases) {
+                    var time = timespec()
+                    clock_gettime(CLOCK_MONOTONIC, &time)
+                    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+                }
+                continuation.resume(returning: result)
+            }
+        }
+    }
+
+    static func lines(_ result: IntentEvaluation, _ style: Style) -> [String] {
+        var table = Table(["", "RIGHT", "OF", "SHARE"])
+        func add(_ name: String, _ share: IntentEvaluation.Share) {
+            table.add([name, "\(share.right)", "\(share.of)", RouteCommand.decimals(share.value)])
+        }
+        add("all", result.exact)
+        for (word, shares) in [("mode", result.byMode), ("language", result.byLanguage), ("tag", result.byTag)] {
+            for (name, share) in shares.sorted(by: { $0.key < $1.key }) { add("\(word) \(name)", share) }
+        }
+        add("refused rightly, of what none serves", result.noneRecall)
+        add("refused rightly, of what was refused", result.nonePrecision)
+        var skills = Table(["SKILL", "F1"])
+        for (skill, value) in result.perSkill.sorted(by: { $0.key < $1.key }) {
+            skills.add([skill, RouteCommand.decimals(value)])
+        }
+        let median = RouteCommand.decimals(result.p50Microseconds / 1000)
+        let slow = RouteCommand.decimals(result.p99Microseconds / 1000)
+        return table.lines(style) + [""] + skills.lines(style)
+            + ["", "a decision took \(median) ms (median), \(slow) ms (99 of 100)"]
+    }
+
+    private static func json(_ result: IntentEvaluation) -> JSONValue {
+        func shares(_ shares: [String: IntentEvaluation.Share]) -> JSONValue {
+            .object(shares.mapValues { .number($0.value) })
+        }
+        return [
+            "cases": .integer(Int64(result.exact.of)), "exact_match": .number(result.exact.value),
+            "per_skill": .object(result.perSkill.mapValues { .number($0) }), "per_mode": shares(result.byMode),
+            "per_language": shares(result.byLanguage), "per_tag": shares(result.byTag),
+            "none_recall": .number(result.noneRecall.value), "none_precision": .number(result.nonePrecision.value),
+            "p50_us": .number(result.p50Microseconds), "p99_us": .number(result.p99Microseconds),
+        ]
+    }
+}
