@@ -1,9 +1,11 @@
 import Glibc
-import SessionStore
+import Synchronization
 import Telemetry
 import TestSupport
 import Testing
 import Wire
+
+@testable import SessionStore
 
 @Suite struct SessionStoreTests {
     let folder: TemporaryFolder
@@ -240,6 +242,48 @@ import Wire
         }
         #expect(try await session.events().count == 51)
         #expect(store.isWritable)
+    }
+
+    @Test func whatCanNeverBeStoredIsNotTriedForEver() async throws {
+        let session = try await TestSession(store)
+        let request = try await session.request()
+        try await session.append(request, job(request, last: 5))
+        // Three events up to number 6: one of them has a number that is taken.
+        await #expect {
+            try await session.append(request, job(request, last: 6, count: 3))
+        } throws: { error in
+            if case StoreError.rejected = error { true } else { false }
+        }
+        try await session.append(request, job(request, last: 6))
+        #expect(try await session.events().count == 3)
+    }
+}
+
+@Suite struct WriterTests {
+    /// A writer whose disk fails as often as a test says.
+    private func write(_ writer: Writer, failing times: Int, _ error: StoreError) async throws -> Int {
+        let tries = Atomic(0)
+        return try await withCheckedContinuation { continuation in
+            writer.write(
+                patient: true,
+                { _ throws(StoreError) in
+                    if tries.add(1, ordering: .relaxed).newValue <= times { throw error }
+                    return times
+                },
+                then: { continuation.resume(returning: $0) }
+            )
+        }.get()
+    }
+
+    @Test func aDiskThatFailsForAMomentLosesNothingAndHoldsUpNobody() async throws {
+        let folder = try TemporaryFolder()
+        let writer = try Writer(path: folder.file("sessions.db"))
+        let broken = StoreError.failed(code: 10, reason: "disk I/O error")
+        async let late = write(writer, failing: 2, broken)
+        #expect(try await write(writer, failing: 0, broken) == 0)
+        #expect(try await late == 2)
+        #expect(writer.isWritable)
+        await writer.close()
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Wire
 
 /// What the router says, and what it is sent.

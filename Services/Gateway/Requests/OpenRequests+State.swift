@@ -24,6 +24,8 @@ extension OpenRequests {
         var pending: [Occurrence] = []
         var acknowledgements: [Execution] = []
         var isStoring = false
+        /// What it had come to could not be stored, and the last try is to store that.
+        var isGivenUp = false
     }
 
     /// All of them.

@@ -1,5 +1,6 @@
 internal import Bus
 internal import SessionStore
+internal import Synchronization
 internal import Telemetry
 internal import Wire
 
@@ -99,10 +100,9 @@ extension OpenRequests {
         let outcome: AppendOutcome
         switch result {
         case .success(let value): outcome = value
-        case .failure(let error):
-            // Closing is no loss: nothing was acknowledged, and the next start goes on from what is stored.
-            if error != .closed { log.error("events are not stored", ["request": "\(request)", "reason": "\(error)"]) }
-            return
+        // Closing is no loss: nothing was acknowledged, and the next start goes on from what is stored.
+        case .failure(.closed): return
+        case .failure(let error): return lost(batch, error, now: now)
         }
         let router = link.withLock { $0.router }
         var isEnd = outcome.wasOver
@@ -137,6 +137,29 @@ extension OpenRequests {
         perform(actions)
     }
 
+    /// A batch will never be on disk. What comes after it makes no sense without it, so the request ends with the
+    /// reason; if not even that can be stored, it is let go of, and the next start goes on from what is stored.
+    private func lost(_ batch: EventBatch, _ error: StoreError, now: UInt64) {
+        let request = batch.request
+        log.error("events are not stored", ["request": "\(request)", "reason": "\(error)"])
+        let actions = state.withLock { state -> [Action] in
+            guard var open = state.open[request] else { return [] }
+            open.isStoring = false
+            let wasLastTry = open.isGivenUp || error == .notFound
+            open.isGivenUp = true
+            open.pending = []
+            state.open[request] = open
+            state.remember(cancelled: request)
+            let cancel = Action.cancel(request, open.progress.generation)
+            guard wasLastTry else {
+                return [cancel] + apply(to: request, in: &state, now: now) { $0.unstorable(.notStored(error)) }
+            }
+            return [cancel] + remove(request, open.session, in: &state, now: now)
+        }
+        followers.wake(batch.session)
+        perform(actions)
+    }
+
     /// Forgets a request that is over; the next of its session may go.
     func remove(_ request: Identifier, _ session: Identifier, in state: inout State, now: UInt64) -> [Action] {
         state.open[request] = nil
@@ -149,5 +172,15 @@ extension OpenRequests {
         state.open[first]?.waits = false
         state.open[first]?.unroutedSince = now
         return dispatchable(first, in: &state)
+    }
+}
+
+extension JobError {
+    fileprivate static func notStored(_ error: StoreError) -> JobError {
+        JobError(
+            code: "store_unavailable",
+            message: "What the request came to could not be stored: \(error).",
+            hint: "Look at the gateway's log, then ask anew."
+        )
     }
 }

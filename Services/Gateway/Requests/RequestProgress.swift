@@ -9,7 +9,7 @@ internal import Wire
 ///       +--cancel asked for--> cancelling --every job is over, or the grace is up--> over (cancelled)
 ///
 /// Invariants, each a test in RequestProgressTests:
-/// (1) Exactly one `end` is ever returned, and nothing after it.
+/// (1) Exactly one `end` is ever returned, and nothing after it. One that can never be stored is replaced by another.
 /// (2) Nothing of an execution is returned after anything of a later (generation, attempt) of the same job, nor after
 ///     the job's terminal report.
 /// (3) No numbered report is returned twice. A gap is let pass: the terminal report has the whole output.
@@ -221,6 +221,9 @@ struct RequestProgress {
         if case .cancelling(let reason) = phase { return end(.cancelled(reason: reason)) }
         return end(.failed(error))
     }
+
+    /// Something that was returned can never be stored: it ends with that, also where another end was among it.
+    mutating func unstorable(_ error: JobError) -> Effects { end(.failed(error)) }
 
     // MARK: The end
 

@@ -108,6 +108,8 @@ final class Writer: Sendable {
         connection.reportLogPages(to: logPages)
         /// What could not be stored and must be.
         var left: [Write] = []
+        /// Whether a whole group has failed for what may be one write's fault: then each is tried alone.
+        var isSuspicious = false
         var isDirty = false
         while true {
             // Idle: wait for ever, or until it is time to tidy up, or to try again.
@@ -120,7 +122,15 @@ final class Writer: Sendable {
                 continue
             }
             let isLastTry = taken == nil
-            left = commit(left + (taken ?? []), on: connection)
+            var rounds = isSuspicious ? left.map { [$0] } + [taken ?? []] : [left + (taken ?? [])]
+            rounds.removeAll(where: \.isEmpty)
+            left = []
+            isSuspicious = false
+            for round in rounds {
+                let (again, reason) = commit(round, on: connection)
+                left += again
+                if case .failed = reason { isSuspicious = true }
+            }
             if isLastTry {
                 // Closing: whoever waits is told, and the process can end.
                 left.forEach { $0.failed(.closed) }
@@ -138,11 +148,11 @@ final class Writer: Sendable {
         _ = connection.checkpoint(truncate: true)
     }
 
-    /// Commits a group. Returns what must be tried again.
-    private func commit(_ group: [Write], on connection: Connection) -> [Write] {
+    /// Commits a group. Returns what must be tried again, and why the whole group failed if it did.
+    private func commit(_ group: [Write], on connection: Connection) -> (again: [Write], reason: StoreError?) {
         var done: [@Sendable () -> Void] = []
         var refused: [@Sendable () -> Void] = []
-        var written: [Write] = []
+        var again: [Write] = []
         do throws(StoreError) {
             try connection.run("BEGIN IMMEDIATE")
             for write in group {
@@ -151,29 +161,32 @@ final class Writer: Sendable {
                     let completion = try write.body(connection)
                     try connection.run("RELEASE one")
                     done.append(completion)
-                    written.append(write)
                 } catch {
                     // After a full disk and the like SQLite has rolled back everything: then the whole group failed.
                     if connection.isInAutocommit || error == .full || error == .busy { throw error }
                     try connection.run("ROLLBACK TO one")
                     try connection.run("RELEASE one")
-                    refused.append { write.failed(error) }
+                    if write.isPatient && error.isTransient {
+                        again.append(write)
+                    } else {
+                        refused.append { write.failed(error) }
+                    }
                 }
             }
             try connection.run("COMMIT")
         } catch {
             if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
             writable.store(false, ordering: .relaxed)
-            var again: [Write] = []
+            again = []
             for write in group {
                 if write.isPatient && error.isTransient { again.append(write) } else { write.failed(error) }
             }
-            return again
+            return (again, error)
         }
-        writable.store(true, ordering: .relaxed)
+        writable.store(again.isEmpty, ordering: .relaxed)
         commits.add(1, ordering: .relaxed)
         refused.forEach { $0() }
         done.forEach { $0() }
-        return []
+        return (again, nil)
     }
 }
