@@ -376,6 +376,15 @@ import Wire
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             let outcome = try await stored
             precondition(outcome.stored == 1 && store.isWritable)
+            // And by itself when nobody has anything to write.
+            limit.rlim_cur = 1
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let refused = try? await session.request(String(repeating: "x", count: 20_000))
+            precondition(refused == nil && !store.isWritable)
+            limit.rlim_cur = .max
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+            let isWritable = await eventually { store.isWritable }
+            precondition(isWritable)
             _ = try await session.request()
             await store.close()
         }

@@ -36,6 +36,11 @@ enum Schema {
         return connection
     }
 
+    /// Writes one page, with what it holds already.
+    static func touch(_ connection: Connection) throws(StoreError) {
+        try connection.execute("BEGIN IMMEDIATE; PRAGMA user_version=\(version); COMMIT;")
+    }
+
     private static let tables = """
         CREATE TABLE sessions(
             number   INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of making; cursor of the list

@@ -22,6 +22,9 @@ final class Writer: Sendable {
     /// Pages of the log after which it is cut: 64 MB. Readers that never let go would make it grow on.
     private static let truncatePages = 16_384
 
+    /// Milliseconds between two looks whether a disk that took nothing takes something again.
+    private static let probeTime = 1000
+
     private let queue = BlockingQueue<Write>()
     private let writable = Atomic<Bool>(true)
     private let commits = Atomic<Int>(0)
@@ -113,12 +116,16 @@ final class Writer: Sendable {
         var isDirty = false
         while true {
             // Idle: wait for ever, or until it is time to tidy up, or to try again.
-            let wait: Int? = !left.isEmpty ? 500 : isDirty ? 2000 : nil
+            let wait: Int? = !left.isEmpty ? 500 : !isWritable ? Writer.probeTime : isDirty ? 2000 : nil
             let taken = queue.take(upTo: Writer.group, within: wait)
             if taken == nil, left.isEmpty { break }
             if taken?.isEmpty ?? false, left.isEmpty {
-                isDirty = connection.checkpoint(truncate: true) > 0
-                logPages.pointee = 0
+                if isDirty {
+                    isDirty = connection.checkpoint(truncate: true) > 0
+                    logPages.pointee = 0
+                }
+                // Whoever asks whether requests can be taken must not have to send one to find out.
+                if !isWritable { probe(connection) }
                 continue
             }
             let isLastTry = taken == nil
@@ -146,6 +153,16 @@ final class Writer: Sendable {
             }
         }
         _ = connection.checkpoint(truncate: true)
+    }
+
+    /// Writes something that changes nothing.
+    private func probe(_ connection: Connection) {
+        do throws(StoreError) {
+            try Schema.touch(connection)
+            writable.store(true, ordering: .relaxed)
+        } catch {
+            if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+        }
     }
 
     /// Commits a group. Returns what must be tried again, and why the whole group failed if it did.
