@@ -30,20 +30,20 @@ final class Writer: Sendable {
     private let commits = Atomic<Int>(0)
     private let ended: Mutex<(isOver: Bool, waiters: [CheckedContinuation<Void, Never>])> = Mutex((false, []))
 
-    /// Takes over a connection and starts the thread.
+    /// Starts the thread, which opens the store, and returns when that has been done.
     init(path: String) throws(StoreError) {
-        // Opened once here, so that whoever makes the store learns what is wrong, and again on the thread that uses it.
-        _ = try Schema.open(path)
+        let opened = BlockingQueue<Result<Void, StoreError>>()
         startThread(named: "store-writer") { [self] in
             do throws(StoreError) {
-                run(try Schema.open(path))
+                let connection = try Schema.open(path)
+                _ = opened.put(.success(()))
+                run(connection)
             } catch {
-                writable.store(false, ordering: .relaxed)
-                queue.close()
-                while let left = queue.take(upTo: Writer.group), !left.isEmpty { left.forEach { $0.failed(error) } }
+                _ = opened.put(.failure(error))
             }
             finish()
         }
+        try opened.take(upTo: 1)?.first?.get()
     }
 
     /// Whether the last transaction was committed.
