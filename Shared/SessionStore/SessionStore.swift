@@ -53,7 +53,11 @@ public protocol SessionStore: Sendable {
     /// A request of a session.
     func request(_ request: Identifier, in session: Identifier, owner: String) async throws(StoreError) -> RequestRecord
 
-    /// Requests that have no terminal event, in the order of their acceptance, with their attachments and jobs.
+    /// The content of a request's attachment, by its place.
+    func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8]
+
+    /// Requests that have no terminal event, in the order of their acceptance, with their jobs. Their attachments are
+    /// described only.
     func openRequests() async throws(StoreError) -> [OpenRequestRecord]
 
     /// One of them; `notFound` if it has ended or never was.

@@ -74,7 +74,7 @@ final class Bench: Sendable {
         )
         let outcome = try await withCheckedContinuation { continuation in
             store.accept(acceptance) { [requests, session] result in
-                if case .success(.accepted(let number, _)) = result {
+                if case .success(.accepted(let number)) = result {
                     requests.accepted(
                         request,
                         session: session,

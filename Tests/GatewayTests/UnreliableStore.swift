@@ -70,6 +70,10 @@ final class UnreliableStore: SessionStore {
         try await store.request(request, in: session, owner: owner)
     }
 
+    func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8] {
+        try await store.attachment(position, of: request)
+    }
+
     func openRequests() async throws(StoreError) -> [OpenRequestRecord] { try await store.openRequests() }
 
     func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord {

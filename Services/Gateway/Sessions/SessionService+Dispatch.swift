@@ -10,8 +10,9 @@ extension SessionService {
         do {
             let record = try await store.openRequest(request)
             let turns = try await store.history(before: request, limit: History.requests)
-            let message = try submission(record, generation: generation, finished: finished, turns: turns)
-            requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { remaining in
+            var message = try submission(record, generation: generation, finished: finished, turns: turns)
+            message.attachments = try await attachments(of: record)
+            requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { [message] remaining in
                 var message = message
                 message.header.value = remaining
                 return link.send(message)
@@ -41,7 +42,7 @@ extension SessionService {
         input.arguments = stored.arguments
         if !record.attachments.isEmpty {
             input.attachments = record.attachments.map {
-                JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count)
+                JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.bytes)
             }
         }
         input.history = history.isEmpty ? nil : history
@@ -53,9 +54,17 @@ extension SessionService {
         }
         return Outgoing(
             Header(.submit, job: record.id, generation: generation),
-            body: try JobBody.encode(skill: stored.skill ?? "", input: input),
-            attachments: record.attachments.map { SharedFrame(Message(copying: $0.data)) }
+            body: try JobBody.encode(skill: stored.skill ?? "", input: input)
         )
+    }
+
+    /// The files of a request as frames, one after the other: a file is there twice for as long as one is copied.
+    private func attachments(of record: OpenRequestRecord) async throws(StoreError) -> [SharedFrame] {
+        var frames: [SharedFrame] = []
+        for position in record.attachments.indices {
+            frames.append(SharedFrame(Message(copying: try await store.attachment(position, of: record.id))))
+        }
+        return frames
     }
 
     /// Puts a request that was open when the process ended back to where it was.
