@@ -9,6 +9,7 @@ internal import Telemetry
 enum Gateway {
     static func main() async {
         let signals = terminationSignals()
+        Memory.returnLargeBlocks()
         let settings: Settings
         do throws(UsageError) {
             let options = try Settings.command.parse(Array(CommandLine.arguments.dropFirst()))

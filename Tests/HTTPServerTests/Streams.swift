@@ -124,6 +124,18 @@ private final class Record: Sendable {
         #expect(chunked.text.hasSuffix("\r\n\r\n"))
     }
 
+    @Test func nothingFollowsTheHeadersInAnswerToHead() async throws {
+        let server = try HTTPServer(port: 0) { _ in
+            HTTPResponse(status: 200, body: .stream { try? await $0.write(Array("plain".utf8)) })
+        }
+        let client = try RawConnection(port: server.port)
+        await client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(await client.ends())
+        // Else it would be the start of the next answer.
+        #expect(try await RawResponse.read(client).body.isEmpty)
+        #expect(client.text.lowercased().contains("connection: close"))
+    }
+
     @Test func stoppingLetsAnswersAndStreamsEnd() async throws {
         let ticks = Ticker()
         let record = Record()

@@ -11,14 +11,32 @@ extension SessionService {
             let record = try await store.openRequest(request)
             let turns = try await store.history(before: request, limit: History.requests)
             var message = try submission(record, generation: generation, finished: finished, turns: turns)
-            message.attachments = try await attachments(of: record)
+            let bytes = record.attachments.reduce(0) { $0 + $1.bytes }
+            let isLarge = bytes > 1024 * 1024
+            if isLarge { await largeDispatch.enter() }
+            defer { if isLarge { largeDispatch.leave() } }
+            // What would not be taken is not read: its turn comes with the clock.
+            let hasRoom = link.hasRoom(for: bytes)
+            if hasRoom {
+                message.attachments = try await attachments(of: record)
+                try message.check()
+            }
             requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { [message] remaining in
+                guard hasRoom else { return false }
                 var message = message
                 message.header.value = remaining
                 return link.send(message)
             }
         } catch StoreError.notFound {
             // It ended in the meantime.
+        } catch let error as WireError {
+            // Each part is within its limit; with what the steps before have made, the whole is not.
+            let failure = JobError(
+                code: "too_large",
+                message: "The request cannot be sent on: \(error).",
+                hint: "Ask for less at once, or with smaller files."
+            )
+            requests.failed(request, failure, now: Monotonic.milliseconds)
         } catch {
             log.error("a request cannot be submitted", ["request": "\(request)", "reason": "\(error)"])
             let failure = JobError(
