@@ -40,7 +40,8 @@ struct UnfitNumber {
         return nil
     }
 
-    private static func collect(_ value: JSONValue, _ steps: [Step], _ found: inout [(steps: [Step], value: JSONValue)]) {
+    private static func collect(_ value: JSONValue, _ steps: [Step], _ found: inout [(steps: [Step], value: JSONValue)])
+    {
         switch value {
         case .number: found.append((steps, value))
         case .integer(let number) where number < 0 || number > Int64(UInt8.max): found.append((steps, value))
