@@ -37,9 +37,9 @@ struct GatewayRoutes: Sendable {
         var limits = HTTPLimits()
         // 25 MiB of attachments as base64, with the text: never more than what the bus takes once it is decoded.
         limits.body = 36 * 1024 * 1024
-        // Beside a body lies what is decoded of it, and then on its way to the store and to the router once more: in
-        // sum about three times this.
-        limits.bodies = 96 * 1024 * 1024
+        // Beside a body lies what is decoded of it, and what is on its way to the store and to the router: in sum
+        // about twice this. Four requests with the largest files do not fit in, by little: three do.
+        limits.bodies = 128 * 1024 * 1024
         return limits
     }
 
