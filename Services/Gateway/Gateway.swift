@@ -3,6 +3,7 @@ internal import HTTPServer
 internal import Lifecycle
 internal import SessionStore
 internal import Telemetry
+internal import Wire
 
 /// `skillbus-gateway`: options, start, drain. What it does is in `SessionService` and `GatewayRoutes`.
 @main

@@ -21,7 +21,8 @@ extension Skill {
 extension SkillInput {
     /// The error for a file that is not empty and holds no text; nil if there is none, or one that does.
     var unreadableAttachment: SkillError? {
-        guard !attachments.contains(where: { $0.text != nil }), let file = attachments.first(where: { !$0.data.isEmpty })
+        guard !attachments.contains(where: { $0.text != nil }),
+            let file = attachments.first(where: { !$0.data.isEmpty })
         else { return nil }
         let isChinese = text.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) }
         return SkillError(
