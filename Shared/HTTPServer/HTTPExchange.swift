@@ -40,6 +40,9 @@ final class HTTPExchange: Sendable {
         // Streaming.
         var buffer: [UInt8] = []
         var sent = 0
+        /// Bytes that the library has taken in sum, and how many they were when the server began to stop.
+        var taken = 0
+        var takenBefore = 0
         var isFinished = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -193,6 +196,7 @@ final class HTTPExchange: Sendable {
             if count > 0 {
                 let bytes = Array(state.buffer[state.sent..<state.sent + count])
                 state.sent += count
+                state.taken += count
                 if state.waiting == 0 {
                     // A stream that is quiet most of the time keeps no large buffer for it.
                     state.buffer.removeAll(keepingCapacity: state.buffer.capacity <= 4096)
@@ -242,7 +246,13 @@ final class HTTPExchange: Sendable {
 
     /// The client has closed its side.
     func peerLeft() {
-        if state.withLock({ $0.isStreaming }) { abort() }
+        if state.withLock({ $0.isStreaming }) { cut() }
+    }
+
+    /// Ends it also where the library waits for a client to take what it has, which it would do to the end of its time.
+    private func cut() {
+        abort()
+        connection.cut()
     }
 
     /// Ends it now: the task is cancelled, and nothing more is sent.
@@ -259,6 +269,16 @@ final class HTTPExchange: Sendable {
 
     /// Tells the producer of a stream to come to an end; the client is still there.
     func windDown() {
-        state.withLock { $0.isStreaming ? $0.task : nil }?.cancel()
+        let task = state.withLock { state in
+            state.takenBefore = state.taken
+            return state.isStreaming ? state.task : nil
+        }
+        task?.cancel()
+    }
+
+    /// Ends a stream of which the client has taken nothing since ``windDown()``: no last word would reach it.
+    func endIfStalled() {
+        let isStalled = state.withLock { $0.isStreaming && $0.waiting > 0 && $0.taken == $0.takenBefore }
+        if isStalled { cut() }
     }
 }

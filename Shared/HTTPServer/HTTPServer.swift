@@ -11,6 +11,9 @@ public final class HTTPServer: Sendable {
     /// Answers a request. It runs in a task that is cancelled when the client of a streamed answer leaves.
     public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
+    /// How long a client may take nothing of a stream when the server stops.
+    private static let stallTime = Duration.milliseconds(300)
+
     /// The port it listens on.
     public let port: Int
     /// The address it listens on, as it was given.
@@ -47,14 +50,19 @@ public final class HTTPServer: Sendable {
 
     /// Takes no more connections, lets what is running come to its end, and stops.
     ///
-    /// The tasks of streams are cancelled at once, and may say a last word; whole answers are waited for. What has not
-    /// ended when the time is up is cut off.
+    /// The tasks of streams are cancelled at once, and may say a last word to those who listen; whole answers are waited
+    /// for. What has not ended when the time is up is cut off.
     public func stop(within limit: Duration) async {
         core.drain()
         let emptied = core.watch.emptied()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in emptied {} }
-            group.addTask { try? await Task.sleep(for: limit) }
+            group.addTask { [core] in
+                let grace = min(HTTPServer.stallTime, limit)
+                guard (try? await Task.sleep(for: grace)) != nil else { return }
+                for connection in core.watch.connections { connection.exchange?.endIfStalled() }
+                try? await Task.sleep(for: limit - grace)
+            }
             await group.next()
             group.cancelAll()
         }
