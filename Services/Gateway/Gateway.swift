@@ -3,12 +3,14 @@ internal import HTTPServer
 internal import Lifecycle
 internal import SessionStore
 internal import Telemetry
+internal import Wire
 
 /// `skillbus-gateway`: options, start, drain. What it does is in `SessionService` and `GatewayRoutes`.
 @main
 enum Gateway {
     static func main() async {
         let signals = terminationSignals()
+        Memory.returnLargeBlocks()
         let settings: Settings
         do throws(UsageError) {
             let options = try Settings.command.parse(Array(CommandLine.arguments.dropFirst()))

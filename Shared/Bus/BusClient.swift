@@ -40,6 +40,8 @@ public final class BusClient: Sendable {
         case full
         /// The client has been closed.
         case closed
+        /// Larger than what may be sent.
+        case tooLarge(WireError)
     }
 
     private struct State {
@@ -90,6 +92,7 @@ public final class BusClient: Sendable {
     /// Queues a message. From any thread. What is still queued when a connection is made is dropped: send from
     /// ``BusClientUser/connected()`` on.
     public func send(_ message: Outgoing) throws(Refusal) {
+        do throws(WireError) { try message.check() } catch { throw .tooLarge(error) }
         let mustWake = try state.withLock { state throws(Refusal) in
             if state.isClosed { throw .closed }
             if state.bytes + message.count > byteLimit, !state.waiting.isEmpty { throw .full }
@@ -99,6 +102,11 @@ public final class BusClient: Sendable {
             return state.isAsleep
         }
         if mustWake { wakeUp.signal() }
+    }
+
+    /// Whether a message of so many bytes would be taken now. From any thread.
+    public func hasRoom(for bytes: Int) -> Bool {
+        state.withLock { !$0.isClosed && ($0.waiting.isEmpty || $0.bytes + bytes <= byteLimit) }
     }
 
     /// Asks for a call of ``BusClientUser/turn(now:)`` soon. From any thread.
@@ -146,7 +154,7 @@ public final class BusClient: Sendable {
         var isConnected = false
         var sending: [Outgoing] = []
         while true {
-            let isClosed = try sendWaiting(on: socket, isConnected: isConnected, using: &sending)
+            let (isClosed, isBlocked) = try sendWaiting(on: socket, isConnected: isConnected, using: &sending)
             if isClosed { break }
             // Between emptying the queue and falling asleep nothing may be missed, so both are one step under the lock.
             let mayWait = state.withLock { state in
@@ -155,7 +163,8 @@ public final class BusClient: Sendable {
             }
             let now = Monotonic.milliseconds
             let limit = next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
-            try poller.wait(milliseconds: mayWait ? limit : 0)
+            // A pipe that is full empties at the pace of its reader: not asked again and again, but soon.
+            try poller.wait(milliseconds: isBlocked ? min(limit ?? 5, 5) : mayWait ? limit : 0)
             state.withLock {
                 $0.isAsleep = false
                 $0.isPoked = false
@@ -173,7 +182,7 @@ public final class BusClient: Sendable {
         on socket: borrowing Socket,
         isConnected: Bool,
         using messages: inout [Outgoing]
-    ) throws(BusError) -> Bool {
+    ) throws(BusError) -> (isClosed: Bool, isBlocked: Bool) {
         let isClosed = state.withLock { state in
             if isConnected, !state.waiting.isEmpty {
                 swap(&messages, &state.waiting)
@@ -190,10 +199,10 @@ public final class BusClient: Sendable {
                     state.waiting.insert(contentsOf: messages[index...], at: 0)
                     state.bytes += messages[index...].reduce(0) { $0 + $1.count }
                 }
-                break
+                return (isClosed, true)
             }
         }
-        return isClosed
+        return (isClosed, false)
     }
 
     private func receive(_ socket: borrowing Socket, user: any BusClientUser) throws(BusError) {

@@ -25,6 +25,18 @@ public struct Outgoing: Sendable {
     /// Bytes that it takes.
     public var count: Int { Header.size + body.count + attachments.reduce(0) { $0 + $1.count } }
 
+    /// Refuses what is over the limits of a message. The other side would not refuse it but drop the connection, and
+    /// with it everything else.
+    public func check() throws(WireError) {
+        let frames = 1 + (body.count > Limits.inlineBody ? 1 : 0) + attachments.count
+        guard frames <= Limits.frames else { throw .frameCount(expected: Limits.frames, got: frames) }
+        // No frame may be larger than the whole.
+        let size = count
+        guard size <= min(Limits.message, Limits.frame) else {
+            throw .tooLarge(what: "message", limit: min(Limits.message, Limits.frame), got: size)
+        }
+    }
+
     /// Sends it to a peer of a ROUTER, or to the one peer of a DEALER when `peer` is nil.
     public func send(on socket: borrowing Socket, to peer: Peer?) throws(BusError) -> Socket.Outcome {
         guard body.count <= Limits.inlineBody, attachments.isEmpty else {

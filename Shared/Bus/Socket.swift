@@ -110,6 +110,8 @@ public struct Socket: ~Copyable {
 
     /// Connects, now and again after every loss.
     public borrowing func connect(_ endpoint: String) throws(BusError) {
+        // Only where asked for: with it, names are looked up as IPv6 ones first.
+        if endpoint.contains("[") { set(ZMQ_IPV6, 1) }
         guard zmq_connect(pointer, endpoint) == 0 else { throw BusError("connect \(endpoint)") }
     }
 

@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include <malloc.h>
 #include "CLinux.h"
 
 #include <netdb.h>
@@ -85,3 +86,8 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 }
 
 int clinux_remove_tree(const char *path) { return nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
+void clinux_return_large_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+}

@@ -16,7 +16,14 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_URI_LOG_CALLBACK, target, context, MHD_OPTION_NOTIFY_COMPLETED,
         completed, context, MHD_OPTION_NOTIFY_CONNECTION, connection, context, MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        // What level 1 would refuse beside, our own checks do, with an answer that is ours too.
+        MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_END);
+}
+
+/// From now on the response is sent without chunks, and its connection closed: version 0.9.75 sends the last chunk also
+/// in answer to HEAD, and a client that keeps the connection takes it for the next answer.
+static inline void cmicrohttpd_send_plain(struct MHD_Response *response) {
+    MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
 /// The connection's socket; -1 if there is none.

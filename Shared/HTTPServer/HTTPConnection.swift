@@ -113,6 +113,13 @@ final class HTTPConnection: Sendable {
         }
     }
 
+    /// Closes it whatever is on it.
+    func cut() {
+        state.withLock { state in
+            if !state.isClosed { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
     /// The descriptor is about to be closed: nobody may use it from here on.
     func noticeClosed() {
         state.withLock { state in

@@ -16,7 +16,7 @@ internal import Synchronization
 ///     library never calls us back from either, so there is no way to wait for each other.
 /// (3) After `hasEnded` nothing is suspended any more; the library could not stop otherwise.
 final class HTTPExchange: Sendable {
-    private struct State {
+    struct State {
         var handle: UInt
         var isSuspended = false
         var hasEnded = false
@@ -26,6 +26,9 @@ final class HTTPExchange: Sendable {
         var hasHeaders = false
         var isRefused = false
         var body: [UInt8] = []
+        var isLarge = false
+        /// Bytes that are reserved for the body, and how many of them have come.
+        var reserved = 0
         var received = 0
         var bodyStart: UInt64 = 0
         // Answering.
@@ -33,9 +36,13 @@ final class HTTPExchange: Sendable {
         var task: Task<Void, Never>?
         var response: HTTPResponse?
         var isStreaming = false
+        var isHead = false
         // Streaming.
         var buffer: [UInt8] = []
         var sent = 0
+        /// Bytes that the library has taken in sum, and how many they were when the server began to stop.
+        var taken = 0
+        var takenBefore = 0
         var isFinished = false
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -59,9 +66,9 @@ final class HTTPExchange: Sendable {
     }
 
     let connection: HTTPConnection
-    private let core: HTTPServerCore
-    private let target: String
-    private let state: Mutex<State>
+    let core: HTTPServerCore
+    let target: String
+    let state: Mutex<State>
 
     init(handle: UInt, target: String, connection: HTTPConnection, core: HTTPServerCore) {
         self.target = target
@@ -72,104 +79,9 @@ final class HTTPExchange: Sendable {
 
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    // MARK: The library's thread: receiving
-
-    /// What the library calls again and again: with the headers, with each piece of the body, at the end of the body,
-    /// and after each resumption.
-    func advance(_ handle: OpaquePointer, method: String, piece: UnsafeRawBufferPointer) -> MHD_Result {
-        guard state.withLock({ $0.hasHeaders }) else { return headersArrived(handle, method: method) }
-        if !piece.isEmpty { return pieceArrived(Array(piece)) }
-        if state.withLock({ $0.isRefused }) { return .NO }
-        if state.withLock({ $0.hasStarted }) { return answer(handle) }
-        return bodyArrived()
-    }
-
-    private func headersArrived(_ handle: OpaquePointer, method: String) -> MHD_Result {
-        let headers = RequestHeaders(handle)
-        state.withLock {
-            $0.hasHeaders = true
-            $0.method = method
-            $0.headers = headers.fields
-            $0.bodyStart = HTTPConnection.now()
-        }
-        if let problem = connection.refusal ?? headers.problem(target: target, limits: core.limits) {
-            // A client that is still sending its body would lose the answer when the connection closes on it, and
-            // only one that waits for "100 Continue" is not sending.
-            if headers.announcesBody && !headers.expectsContinue { return refuse(problem) }
-            return send(problem.response, over: handle, isLast: true)
-        }
-        if headers.announcesBody {
-            core.watch.enter(.body, connection, within: core.limits.bodyTime)
-            let announced = headers.contentLength ?? 0
-            state.withLock { $0.body.reserveCapacity(min(announced, 1 << 20)) }
-        } else {
-            core.watch.enter(.handling, connection, within: nil)
-        }
-        return .YES
-    }
-
-    /// Answers in the middle of the body, then reads on without keeping anything until the client has seen the answer.
-    private func refuse(_ problem: HTTPProblem) -> MHD_Result {
-        let received = state.withLock { state in
-            state.isRefused = true
-            state.body = []
-            defer { state.received = 0 }
-            return state.received
-        }
-        core.releaseBodyBytes(received)
-        HTTPConnection.sendRefusal(problem, to: connection.descriptor)
-        core.watch.enter(.lingering, connection, within: .seconds(3))
-        return .YES
-    }
-
-    private func pieceArrived(_ piece: [UInt8]) -> MHD_Result {
-        enum Outcome { case dropped, kept(deadline: UInt64), tooLarge }
-        let limits = core.limits
-        let outcome = state.withLock { state -> Outcome in
-            if state.isRefused { return .dropped }
-            guard state.received + piece.count <= limits.body else { return .tooLarge }
-            state.body += piece
-            state.received += piece.count
-            // A second more for each 64 KiB: a large upload may take its time, a dripping one may not.
-            let extra = UInt64(state.received) * 1_000_000_000 / 65_536
-            return .kept(deadline: state.bodyStart + limits.bodyTime.nanoseconds + extra)
-        }
-        switch outcome {
-        case .dropped: return .YES
-        case .tooLarge: return refuse(RequestHeaders.tooLarge(limit: limits.body, announced: nil))
-        case .kept(let deadline):
-            connection.enter(.body, deadline: deadline)
-            if core.reserveBodyBytes(piece.count) { return .YES }
-            return refuse(
-                HTTPProblem(
-                    503,
-                    "overloaded",
-                    "The bodies being received have \(limits.bodies) bytes together; that is the limit.",
-                    hint: "Try again in a moment.",
-                    headers: ["Retry-After": "2"]
-                )
-            )
-        }
-    }
-
-    private func bodyArrived() -> MHD_Result {
-        core.watch.enter(.handling, connection, within: nil)
-        return state.withLock { state in
-            if state.hasEnded || core.isAborting { return .NO }
-            state.hasStarted = true
-            let method = state.method
-            let headers = state.headers
-            let body = state.body
-            state.body = []
-            state.suspendConnection()
-            state.task = Task { [self] in await work(method: method, headers: headers, body: body) }
-            return .YES
-        }
-    }
-
     // MARK: The task
 
-    private func work(method: String, headers: HTTPHeaders, body: [UInt8]) async {
+    func work(method: String, headers: HTTPHeaders, body: HTTPBody) async {
         let response: HTTPResponse
         do throws(HTTPProblem) {
             let request = try HTTPRequest(method, target, headers: headers, body: body, peer: connection.peer)
@@ -177,7 +89,7 @@ final class HTTPExchange: Sendable {
         } catch {
             response = error.response
         }
-        respond(response)
+        respond(response, toHead: method == "HEAD")
         if case .stream(let produce) = response.body {
             if method != "HEAD" {
                 if core.isDraining { withUnsafeCurrentTask { $0?.cancel() } }
@@ -187,9 +99,10 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    private func respond(_ response: HTTPResponse) {
+    private func respond(_ response: HTTPResponse, toHead isHead: Bool) {
         state.withLock { state in
-            if case .stream = response.body { state.isStreaming = true }
+            if case .stream = response.body { state.isStreaming = !isHead }
+            state.isHead = isHead
             state.response = response
             // Who streams to somebody who has gone already must not wait for an event that has been.
             if state.isStreaming && connection.peerHasLeft { state.hasEnded = true }
@@ -230,7 +143,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: The library's thread: answering
 
-    private func answer(_ handle: OpaquePointer) -> MHD_Result {
+    func answer(_ handle: OpaquePointer) -> MHD_Result {
         let response = state.withLock { state in
             defer { state.response = nil }
             return state.hasEnded ? nil : state.response
@@ -239,7 +152,7 @@ final class HTTPExchange: Sendable {
         return send(response, over: handle, isLast: core.isDraining)
     }
 
-    private func send(_ response: HTTPResponse, over handle: OpaquePointer, isLast: Bool) -> MHD_Result {
+    func send(_ response: HTTPResponse, over handle: OpaquePointer, isLast: Bool) -> MHD_Result {
         let made: OpaquePointer?
         switch response.body {
         case .bytes(let bytes):
@@ -264,6 +177,7 @@ final class HTTPExchange: Sendable {
             )
         }
         guard let made else { return .NO }
+        if case .stream = response.body, state.withLock({ $0.isHead }) { cmicrohttpd_send_plain(made) }
         defer { MHD_destroy_response(made) }
         // A value with a line break is refused by the library, and the field left out.
         for field in response.headers.fields { MHD_add_response_header(made, field.name, field.value) }
@@ -282,6 +196,7 @@ final class HTTPExchange: Sendable {
             if count > 0 {
                 let bytes = Array(state.buffer[state.sent..<state.sent + count])
                 state.sent += count
+                state.taken += count
                 if state.waiting == 0 {
                     // A stream that is quiet most of the time keeps no large buffer for it.
                     state.buffer.removeAll(keepingCapacity: state.buffer.capacity <= 4096)
@@ -313,7 +228,7 @@ final class HTTPExchange: Sendable {
         core.watch.end(connection)
         // An answer that began before the drain did not say that it is the connection's last.
         if core.isDraining { connection.closeIfIdle() }
-        let (received, waiters, task) = state.withLock { state in
+        let (reserved, isLarge, waiters, task) = state.withLock { state in
             state.handle = 0
             state.isSuspended = false
             state.hasEnded = true
@@ -322,16 +237,22 @@ final class HTTPExchange: Sendable {
             state.sent = 0
             let waiters = state.takeWaiters()
             defer { state.task = nil }
-            return (state.received, waiters, state.task)
+            return (state.reserved, state.isLarge, waiters, state.task)
         }
-        core.releaseBodyBytes(received)
+        core.release(reserved, large: isLarge)
         waiters.forEach { $0.resume() }
         task?.cancel()
     }
 
     /// The client has closed its side.
     func peerLeft() {
-        if state.withLock({ $0.isStreaming }) { abort() }
+        if state.withLock({ $0.isStreaming }) { cut() }
+    }
+
+    /// Ends it also where the library waits for a client to take what it has, which it would do to the end of its time.
+    private func cut() {
+        abort()
+        connection.cut()
     }
 
     /// Ends it now: the task is cancelled, and nothing more is sent.
@@ -348,6 +269,16 @@ final class HTTPExchange: Sendable {
 
     /// Tells the producer of a stream to come to an end; the client is still there.
     func windDown() {
-        state.withLock { $0.isStreaming ? $0.task : nil }?.cancel()
+        let task = state.withLock { state in
+            state.takenBefore = state.taken
+            return state.isStreaming ? state.task : nil
+        }
+        task?.cancel()
+    }
+
+    /// Ends a stream of which the client has taken nothing since ``windDown()``: no last word would reach it.
+    func endIfStalled() {
+        let isStalled = state.withLock { $0.isStreaming && $0.waiting > 0 && $0.taken == $0.takenBefore }
+        if isStalled { cut() }
     }
 }

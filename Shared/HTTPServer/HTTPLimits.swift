@@ -2,8 +2,12 @@
 public struct HTTPLimits: Sendable {
     /// Bytes of a request's body, also of a chunked one.
     public var body = 36 * 1024 * 1024
-    /// Bytes of all bodies that are being received or worked on, together.
-    public var bodies = 512 * 1024 * 1024
+    /// Bytes above which a body is a large one, and one whose length is not announced is too.
+    public var largeBody = 1024 * 1024
+    /// Bytes of all large bodies that are being received or worked on, together. One takes its part with its headers.
+    public var bodies = 128 * 1024 * 1024
+    /// Bytes of all others, together: large ones do not keep them out.
+    public var smallBodies = 32 * 1024 * 1024
     /// Bytes of the request line and headers.
     public var header = 16 * 1024
     /// Header fields.

@@ -11,7 +11,7 @@ public struct HTTPRequest: Sendable {
     /// Header fields.
     public var headers: HTTPHeaders
     /// The body; empty when there is none.
-    public var body: [UInt8]
+    public let body: HTTPBody
     /// The peer's address, without the port.
     public var peer: String
     /// What the route's pattern has named, such as `id` of `/v1/sessions/{id}`.
@@ -23,7 +23,7 @@ public struct HTTPRequest: Sendable {
         _ method: String,
         _ target: String,
         headers: HTTPHeaders = [:],
-        body: [UInt8] = [],
+        body: HTTPBody = HTTPBody([]),
         peer: String = "127.0.0.1"
     ) throws(HTTPProblem) {
         let parsed = try RequestTarget(target)

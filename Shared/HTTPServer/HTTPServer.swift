@@ -11,6 +11,9 @@ public final class HTTPServer: Sendable {
     /// Answers a request. It runs in a task that is cancelled when the client of a streamed answer leaves.
     public typealias Handler = @Sendable (HTTPRequest) async -> HTTPResponse
 
+    /// How long a client may take nothing of a stream when the server stops.
+    private static let stallTime = Duration.milliseconds(300)
+
     /// The port it listens on.
     public let port: Int
     /// The address it listens on, as it was given.
@@ -47,14 +50,19 @@ public final class HTTPServer: Sendable {
 
     /// Takes no more connections, lets what is running come to its end, and stops.
     ///
-    /// The tasks of streams are cancelled at once, and may say a last word; whole answers are waited for. What has not
-    /// ended when the time is up is cut off.
+    /// The tasks of streams are cancelled at once, and may say a last word to those who listen; whole answers are waited
+    /// for. What has not ended when the time is up is cut off.
     public func stop(within limit: Duration) async {
         core.drain()
         let emptied = core.watch.emptied()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in emptied {} }
-            group.addTask { try? await Task.sleep(for: limit) }
+            group.addTask { [core] in
+                let grace = min(HTTPServer.stallTime, limit)
+                guard (try? await Task.sleep(for: grace)) != nil else { return }
+                for connection in core.watch.connections { connection.exchange?.endIfStalled() }
+                try? await Task.sleep(for: limit - grace)
+            }
             await group.next()
             group.cancelAll()
         }
@@ -77,7 +85,8 @@ final class HTTPServerCore: Sendable {
     private let daemon = Mutex<UInt>(0)
     private let draining = Atomic(false)
     private let aborting = Atomic(false)
-    private let bodyBytes = Atomic(0)
+    private let largeBodies = Atomic(0)
+    private let smallBodies = Atomic(0)
 
     init?(socket: Int32, limits: HTTPLimits, handler: @escaping HTTPServer.Handler) {
         guard let watch = ConnectionWatch(limits: limits) else { return nil }
@@ -110,11 +119,18 @@ final class HTTPServerCore: Sendable {
     var isDraining: Bool { draining.load(ordering: .acquiring) }
     var isAborting: Bool { aborting.load(ordering: .sequentiallyConsistent) }
 
-    func reserveBodyBytes(_ count: Int) -> Bool {
-        bodyBytes.add(count, ordering: .relaxed).newValue <= limits.bodies
+    func reserve(_ count: Int, large: Bool) -> Bool {
+        if large { return largeBodies.add(count, ordering: .relaxed).newValue <= limits.bodies }
+        return smallBodies.add(count, ordering: .relaxed).newValue <= limits.smallBodies
     }
 
-    func releaseBodyBytes(_ count: Int) { bodyBytes.subtract(count, ordering: .relaxed) }
+    func release(_ count: Int, large: Bool) {
+        if large {
+            largeBodies.subtract(count, ordering: .relaxed)
+        } else {
+            smallBodies.subtract(count, ordering: .relaxed)
+        }
+    }
 
     /// Takes no more connections; ends streams and idle connections.
     func drain() {
@@ -191,11 +207,12 @@ final class HTTPServerCore: Sendable {
             return Unmanaged.passRetained(exchange).toOpaque()
         }
 
-    private static let access: MHD_AccessHandlerCallback = { _, handle, _, method, _, data, size, slot in
+    private static let access: MHD_AccessHandlerCallback = { _, handle, _, method, version, data, size, slot in
         guard let handle, let method, let size, let pointer = slot?.pointee else { return .NO }
         let exchange = Unmanaged<HTTPExchange>.fromOpaque(pointer).takeUnretainedValue()
         let piece = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
-        let result = exchange.advance(handle, method: String(cString: method), piece: piece)
+        let needsHost = version.map { strcmp($0, "HTTP/1.1") == 0 } ?? false
+        let result = exchange.advance(handle, method: method, needsHost: needsHost, piece: piece)
         // All of it is taken, always.
         size.pointee = 0
         return result

@@ -42,7 +42,13 @@ struct RequestHeaders {
     var expectsContinue: Bool { fields["Expect"].map { equalIgnoringCase($0, "100-continue") } ?? false }
 
     /// Why a request with these headers is refused; nil if it is not.
-    func problem(target: String, limits: HTTPLimits) -> HTTPProblem? {
+    func problem(target: String, needsHost: Bool, limits: HTTPLimits) -> HTTPProblem? {
+        if target.utf8.contains(32) {
+            return HTTPProblem(400, "bad_target", "The request target has a space.")
+        }
+        if needsHost, fields["Host"] == nil {
+            return HTTPProblem(400, "bad_header", "HTTP/1.1 requires the header Host.")
+        }
         if target.utf8.count > limits.target {
             return HTTPProblem(
                 414,

@@ -53,6 +53,8 @@ public struct Acceptance: Sendable {
         case enqueue
         /// It is not stored.
         case reject
+        /// The earlier ones are to end.
+        case interrupt
     }
 
     /// Its id.
@@ -124,8 +126,8 @@ public struct Acceptance: Sendable {
 
 /// What became of a request to be stored.
 public enum AcceptanceOutcome: Sendable, Equatable {
-    /// It is stored: its place in the order of acceptance, and whether the session has earlier ones.
-    case accepted(number: Int64, isFirst: Bool)
+    /// It is stored: its place in the order of acceptance.
+    case accepted(number: Int64)
     /// The key was seen before with the same hash: that request stands.
     case replayed(Identifier)
     /// The key was seen before with another hash.

@@ -7,8 +7,6 @@ public struct EventBatch: Sendable {
     public enum Item: Sendable {
         /// The plan is known: as JSON, and its event.
         case plan([UInt8], EventDraft)
-        /// Events of the request that are not of a job.
-        case events([EventDraft])
         /// Events of a job.
         case job(JobEvents)
         /// The user, or a disconnect, wants it to end.

@@ -33,8 +33,23 @@ public struct SessionRecord: Sendable {
     public var lastSequence: UInt64
     /// Its last requests, oldest first.
     public var requests: [RequestRecord]
-    /// Events of its open requests, in order.
-    public var openEvents: [StoredEvent]
+    /// What has happened to its open requests.
+    public var openEvents: [OpenEvent]
+}
+
+/// What has happened to a request that is open, as far as it says how the request stands: the texts of a job are one,
+/// and of what a job says again and again the last is kept.
+public struct OpenEvent: Sendable, Equatable {
+    /// The request.
+    public var request: Identifier
+    /// The job; nil for an event of the request itself.
+    public var job: Identifier?
+    /// Its type, such as `job.delta`.
+    public var type: String
+    /// Of `job.delta`: the text.
+    public var text = ""
+    /// Of any other type: the event as JSON.
+    public var json: [UInt8] = []
 }
 
 /// A request.
@@ -76,6 +91,16 @@ public struct HistoryRecord: Sendable, Equatable {
 
 /// A request that has not ended, with all that is needed to go on with it.
 public struct OpenRequestRecord: Sendable {
+    /// A file that came with it. Its content is read when it is sent.
+    public struct Attachment: Sendable, Equatable {
+        /// File name.
+        public var name: String
+        /// Media type.
+        public var mediaType: String
+        /// Size of the content.
+        public var bytes: Int
+    }
+
     /// A job of it.
     public struct Job: Sendable, Equatable {
         /// Its last attempt.
@@ -115,7 +140,7 @@ public struct OpenRequestRecord: Sendable {
     /// The plan, as JSON.
     public var plan: [UInt8]?
     /// Its attachments.
-    public var attachments: [StoredAttachment]
+    public var attachments: [Attachment]
     /// Its jobs.
     public var jobs: [Job]
 }

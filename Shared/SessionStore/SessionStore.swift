@@ -21,8 +21,8 @@ public protocol SessionStore: Sendable {
         then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
     )
 
-    /// Stores what happened to a request. Batches are stored in the order of the calls, and tried again until they are
-    /// stored when the disk is full or busy.
+    /// Stores what happened to a request. One that the disk does not take, full or busy or failing, is tried again until
+    /// it is stored; those of other requests may pass it, so give the next of a request when this one is stored.
     ///
     /// The function is called once, after the commit, on the store's own thread: it must not block.
     func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void)
@@ -53,7 +53,11 @@ public protocol SessionStore: Sendable {
     /// A request of a session.
     func request(_ request: Identifier, in session: Identifier, owner: String) async throws(StoreError) -> RequestRecord
 
-    /// Requests that have no terminal event, in the order of their acceptance, with their attachments and jobs.
+    /// The content of a request's attachment, by its place.
+    func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8]
+
+    /// Requests that have no terminal event, in the order of their acceptance, with their jobs. Their attachments are
+    /// described only.
     func openRequests() async throws(StoreError) -> [OpenRequestRecord]
 
     /// One of them; `notFound` if it has ended or never was.

@@ -16,8 +16,10 @@ public enum StoreError: Error, Equatable, Sendable {
     case notFound
     /// The store has been closed.
     case closed
-    /// Any other failure.
+    /// The disk, the memory or the file system fails. Writes work again once it does not.
     case failed(code: Int32, reason: String)
+    /// SQLite does not take what it was given: it would not take it another time either.
+    case rejected(code: Int32, reason: String)
 
     /// Whether the same call may succeed later, without anybody repairing anything in the program.
     public var isTransient: Bool {
@@ -41,7 +43,7 @@ extension StoreError: CustomStringConvertible {
         case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
         case .notFound: "not found"
         case .closed: "the store is closed"
-        case .failed(let code, let reason): "store error \(code): \(reason)"
+        case .failed(let code, let reason), .rejected(let code, let reason): "store error \(code): \(reason)"
         }
     }
 }

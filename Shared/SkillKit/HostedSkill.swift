@@ -13,7 +13,7 @@ final class HostedSkill: Sendable {
         engine = skill.engine
         startedPayload = try JSONBody.encode(JobStarted(worker: worker, engine: skill.engine, skill: manifest.id))
         execute = { input, arguments, context in
-            try await skill.execute(input, try S.Arguments.decode(arguments), context)
+            try await skill.run(input, arguments, context)
         }
     }
 }

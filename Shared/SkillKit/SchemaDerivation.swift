@@ -3,7 +3,8 @@ public import Wire
 /// Derives JSON Schema (draft 2020-12) from a `Decodable` type: the type's own `init(from:)` is run against a decoder
 /// that notes which fields it asks for and of what type, and answers each with a plain value.
 public enum SchemaDerivation {
-    /// The schema of an object with the type's fields. `decodeIfPresent` makes a field optional.
+    /// The schema of an object with the type's fields, and closed: other names are refused. `decodeIfPresent` makes a
+    /// field optional. A type that asks for no field by name, unless it is ``NoArguments``, may take any.
     public static func schema<Arguments: SkillArguments>(of type: Arguments.Type) -> JSONValue {
         let recorder = Recorder()
         _ = try? Arguments(from: recorder)
@@ -15,6 +16,7 @@ public enum SchemaDerivation {
                 properties[field] = .object(property)
             }
             schema["properties"] = .object(properties)
+            if !properties.isEmpty || type is NoArguments.Type { schema["additionalProperties"] = false }
         }
         return .object(schema)
     }

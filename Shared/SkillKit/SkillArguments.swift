@@ -29,24 +29,32 @@ extension SkillArguments {
     /// Decodes arguments from the request's JSON.
     /// - Throws: `SkillError` with the code `invalid_arguments` that names the field.
     public static func decode(_ value: JSONValue?) throws(SkillError) -> Self {
-        // Most skills take none, and the coders cost more than the rest of a small job.
-        if let none = NoArguments() as? Self { return none }
+        let given = value?.object ?? [:]
+        // Most jobs have none, and the coders cost more than the rest of a small job.
+        if given.isEmpty, let none = NoArguments() as? Self { return none }
+        try refuseUnknown(given)
         do {
             let bytes = if let value { try JSONBody.encode(value) } else { Array("{}".utf8) }
             return try JSONBody.decode(Self.self, from: bytes)
         } catch {
-            var reason = if case .body(_, let reason) = error { reason } else { "\(error)" }
-            // The decoder names no field for a number that does not fit.
-            if let field = fractionWhereIntegerBelongs(value) { reason = "\"\(field)\" is not an integer" }
+            let reason = if case .body(_, let reason) = error { reason } else { "\(error)" }
             throw SkillError(JobError.Code.invalidArguments, "invalid arguments: \(reason)")
         }
     }
 
-    private static func fractionWhereIntegerBelongs(_ value: JSONValue?) -> String? {
-        let properties = SchemaDerivation.schema(of: Self.self)["properties"]?.object ?? [:]
-        return properties.keys.sorted().first { field in
-            guard properties[field]?["type"] == "integer", let given = value?[field] else { return false }
-            return given.number != nil && given.integer == nil
-        }
+    /// A name that the skill does not know is most often one that is misspelt: without this, it would do something else
+    /// than what it was told to.
+    private static func refuseUnknown(_ given: [String: JSONValue]) throws(SkillError) {
+        guard !given.isEmpty else { return }
+        let schema = SchemaDerivation.schema(of: Self.self)
+        guard schema["additionalProperties"] == false else { return }
+        let known = schema["properties"]?.object ?? [:]
+        guard let unknown = given.keys.filter({ known[$0] == nil }).min() else { return }
+        let names = known.keys.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+        throw SkillError(
+            JobError.Code.invalidArguments,
+            "invalid arguments: \"\(unknown.prefix(64))\" is not known",
+            hint: names.isEmpty ? "This skill takes no arguments." : "Known are \(names)."
+        )
     }
 }

@@ -59,6 +59,14 @@ public struct SkillContext: Sendable {
         guard depth + 1 <= Limits.planDepth else {
             throw SkillError("too_deep", "skills call each other more than \(Limits.planDepth) levels deep")
         }
+        let size = text.utf8.count + ((try? JSONBody.encode(arguments).count) ?? 0)
+        // What is around them takes less than the difference.
+        guard size <= Limits.message - Limits.inlineBody else {
+            throw SkillError(
+                "too_large",
+                "the call of \(skill) has \(size) bytes; the limit is \(Limits.message - Limits.inlineBody)"
+            )
+        }
         let input = JobInput(session: session, text: text, arguments: arguments, depth: depth + 1)
         return try await reporter.call(skill, input)
     }

@@ -183,4 +183,9 @@ final class WorkerRuntime: BusClientUser {
             return state.executions.isEmpty
         }
     }
+
+    /// Whether a router has taken this worker.
+    var isRegistered: Bool {
+        state.withLock { state in if case .registered = state.phase { true } else { false } }
+    }
 }

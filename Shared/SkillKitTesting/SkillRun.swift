@@ -45,7 +45,7 @@ public struct SkillRun: Sendable {
             reporter: recorder
         )
         do {
-            let output = try await skill.execute(input, try S.Arguments.decode(arguments), context)
+            let output = try await skill.run(input, arguments, context)
             recorder.report(.finished(output))
         } catch let error as SkillError {
             recorder.report(.failed(error))

@@ -142,11 +142,22 @@ public enum JSONBody {
     public static func decode<Value: Decodable>(_ type: Value.Type, from bytes: some Sequence<UInt8>) throws(WireError)
         -> Value
     {
+        let document = Data(bytes)
         do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
+            return try JSONDecoder().decode(type, from: document)
         } catch {
-            throw .body(type: "\(type)", reason: reason(error))
+            throw .body(type: "\(type)", reason: unfitNumber(error, type, document) ?? reason(error))
         }
+    }
+
+    /// One sentence for the number that makes a document unreadable; nil if the error is another.
+    public static func unfitNumber<Value: Decodable>(
+        _ error: any Error,
+        _ type: Value.Type,
+        _ document: some Sequence<UInt8>
+    ) -> String? {
+        guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else { return nil }
+        return UnfitNumber(in: document as? Data ?? Data(document), for: type).map { "\($0)" }
     }
 
     /// One sentence for an error of Foundation's coders, with the path of the field.

@@ -132,16 +132,15 @@ extension JobFinished {
     /// encoder would cost more than all the rest of the job's way.
     public func encoded() throws(WireError) -> [UInt8] {
         guard output.parts.isEmpty else { return try JSONBody.encode(self) }
-        var json: [UInt8] = []
-        json.reserveCapacity(output.text.utf8.count + engine.utf8.count + 96)
-        json += cached ? #"{"cached":true,"engine":"#.utf8 : #"{"cached":false,"engine":"#.utf8
-        JSONText.append(engine, to: &json)
-        json += #","milliseconds":"#.utf8
-        json += String(milliseconds).utf8
-        json += #","output":{"parts":[],"text":"#.utf8
-        JSONText.append(output.text, to: &json)
-        json += "}}".utf8
-        return json
+        var json = JSONText(capacity: output.text.utf8.count + engine.utf8.count + 96)
+        json.raw(cached ? #"{"cached":true,"engine":"# : #"{"cached":false,"engine":"#)
+        json.string(engine)
+        json.raw(#","milliseconds":"#)
+        json.number(milliseconds)
+        json.raw(#","output":{"parts":[],"text":"#)
+        json.string(output.text)
+        json.raw("}}")
+        return json.bytes
     }
 }
 

@@ -14,6 +14,7 @@ struct BusClientTests {
             var disconnects = 0
             var bodies: [[UInt8]] = []
             var rejected: [WireError] = []
+            var turns = 0
         }
         let seen = Mutex(Seen())
         let changes: AsyncStream<Void>
@@ -28,7 +29,10 @@ struct BusClientTests {
             note { $0.bodies.append(body) }
         }
         func rejected(_ error: WireError) { note { $0.rejected.append(error) } }
-        func turn(now: UInt64) -> UInt64? { nil }
+        func turn(now: UInt64) -> UInt64? {
+            seen.withLock { $0.turns += 1 }
+            return nil
+        }
 
         private func note(_ body: (inout Seen) -> Void) {
             seen.withLock { body(&$0) }
@@ -68,6 +72,77 @@ struct BusClientTests {
         #expect(throws: BusClient.Refusal.self) { try client.send(Outgoing(Header(.heartbeat))) }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aFullPipeIsNotAskedAgainAndAgain() async throws {
+        let context = try Context()
+        let endpoint = "ipc:///tmp/skillbus-deaf-\(UInt64.random(in: 0 ... .max)).sock"
+        let deaf = try Deaf(endpoint, context)
+        let user = User()
+        let client = try BusClient(byteLimit: 1 << 30)
+        try client.start(endpoint, context: context, user: user)
+        await user.until { $0.connects == 1 }
+        // More than both ends hold and the system's buffers between them.
+        let body = [UInt8](repeating: 1, count: 1000)
+        for _ in 0..<60_000 { try client.send(Outgoing(Header(.event), body: body)) }
+        try await Task.sleep(for: .milliseconds(500))
+        let before = user.seen.withLock { $0.turns }
+        try await Task.sleep(for: .milliseconds(500))
+        let turns = user.seen.withLock { $0.turns } - before
+        #expect(turns > 10 && turns < 500, "\(turns) turns in half a second")
+        deaf.stop()
+        await client.close()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whatThePeerWouldNotTakeIsRefusedHere() async throws {
+        let context = try Context()
+        let router = try Echo(context)
+        let user = User()
+        let client = try BusClient()
+        try client.start(router.endpoint, context: context, user: user)
+        await user.until { $0.connects == 1 }
+        let large = [UInt8](repeating: 0, count: Limits.frame)
+        let half = SharedFrame(Message(size: Limits.message / 2) { _ in })
+        let small = SharedFrame(Message())
+        for message in [
+            Outgoing(Header(.submit), body: large),
+            Outgoing(Header(.submit), attachments: [half, half]),
+            Outgoing(Header(.submit), attachments: Array(repeating: small, count: Limits.frames)),
+        ] {
+            let refusal = #expect(throws: BusClient.Refusal.self) { try client.send(message) }
+            guard case .tooLarge = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+        }
+        try client.send(Outgoing(Header(.heartbeat)))
+        await user.until { $0.bodies.count == 1 }
+        #expect(user.seen.withLock { $0.disconnects } == 0)
+        await client.close()
+        router.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anIPv6RouterIsReached() async throws {
+        let context = try Context()
+        let socket = try Socket(.router, in: context)
+        // A machine without IPv6 has nothing to test.
+        guard let endpoint = try? socket.bind("tcp://[::1]:*") else { return }
+        let user = User()
+        let client = try BusClient()
+        try client.start(endpoint, context: context, user: user)
+        await user.until { $0.connects == 1 }
+        await client.close()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func oneQuestionIsAnsweredOrNot() async throws {
+        let context = try Context()
+        let router = try Echo(context)
+        // What is echoed is no answer, and nobody answers at the other place.
+        #expect(await RouterQuestion.ask(Query(ask: .skills), at: router.endpoint, within: 1) == nil)
+        router.stop()
+        let answering = try Echo(context, as: .answer)
+        #expect(await RouterQuestion.ask(Query(ask: .skills), at: answering.endpoint) == Array("yes".utf8))
+        answering.stop()
+    }
+
     @Test func anAddressThatIsNoneIsAnError() throws {
         let client = try BusClient()
         #expect(throws: BusError.self) {
@@ -76,12 +151,12 @@ struct BusClientTests {
     }
 }
 
-/// A ROUTER, on a thread of its own, that sends everything back to whoever sent it.
+/// A ROUTER, on a thread of its own, that sends everything back to whoever sent it, or "yes" as a type of message.
 final class Echo: Sendable {
     let endpoint: String
     private let isOver = Atomic(false)
 
-    init(_ context: Context) throws {
+    init(_ context: Context, as type: MessageType? = nil) throws {
         let socketPath = "/tmp/skillbus-echo-\(UInt64.random(in: 0 ... .max)).sock"
         endpoint = "ipc://\(socketPath)"
         let endpoint = endpoint
@@ -94,11 +169,30 @@ final class Echo: Sendable {
                 while var identity = try? socket.receive() {
                     guard let peer = identity.withBytes({ Peer(routingID: $0) }), let first = try? socket.receive()
                     else { break }
-                    if let message = try? Incoming(first: first, from: socket) {
+                    guard let message = try? Incoming(first: first, from: socket) else { continue }
+                    if let type {
+                        let answer = Outgoing(Header(type, sequence: message.header.sequence), body: Array("yes".utf8))
+                        _ = try? answer.send(on: socket, to: peer)
+                    } else {
                         _ = try? message.forward(on: socket, to: peer)
                     }
                 }
             }
+        }
+    }
+
+    func stop() { isOver.store(true, ordering: .relaxed) }
+}
+
+/// A ROUTER that reads nothing.
+final class Deaf: Sendable {
+    private let isOver = Atomic(false)
+
+    init(_ endpoint: String, _ context: Context) throws {
+        Thread.detachNewThread { [self] in
+            guard let socket = try? Socket(.router, in: context), (try? socket.bind(endpoint)) != nil else { return }
+            while !isOver.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: 0.05) }
+            _ = socket
         }
     }
 

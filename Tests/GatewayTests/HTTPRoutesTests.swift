@@ -177,6 +177,24 @@ import Wire
         await gateway.stop()
     }
 
+    @Test func aNumberThatDoesNotFitIsNamed() async throws {
+        let gateway = try await ServedGateway()
+        let body = #"{"text":"a","attachments":[{"name":"n","mediaType":"m","bytes":1.5}]}"#
+        let answer = try await gateway.send("POST", "/v1/route", body)
+        #expect(answer.status == 400 && answer.code == "invalid")
+        #expect(answer.json?["detail"]?.string?.contains(#""attachments[0].bytes" is 1.5"#) == true)
+        await gateway.stop()
+    }
+
+    @Test(arguments: [#"{"text":""}"#, #"{"text":" \n"}"#, #"{"text":"","attachments":[]}"#])
+    func anEmptyQuestionIsRefusedLikeARequest(body: String) async throws {
+        let gateway = try await ServedGateway()
+        let answer = try await gateway.send("POST", "/v1/route", body)
+        #expect(answer.status == 400)
+        #expect(answer.json?["detail"]?.string?.contains("text") == true)
+        await gateway.stop()
+    }
+
     @Test func bodyThatIsNotUTF8IsSaid() async throws {
         let gateway = try await ServedGateway()
         let session = try await gateway.newSession()

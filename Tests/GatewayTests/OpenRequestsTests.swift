@@ -29,7 +29,7 @@ final class RouterRecord: OpenRequests.Router {
 /// Open requests over a real store and a recorded router; time passes only as a test says.
 final class Bench: Sendable {
     let folder: TemporaryFolder
-    let store: SQLiteSessionStore
+    let store: UnreliableStore
     let followers = Followers()
     let requests: OpenRequests
     let router = RouterRecord()
@@ -37,7 +37,7 @@ final class Bench: Sendable {
 
     init() async throws {
         folder = try TemporaryFolder()
-        store = try SQLiteSessionStore(folder: folder.path)
+        store = UnreliableStore(try SQLiteSessionStore(folder: folder.path))
         requests = OpenRequests(store: store, followers: followers, log: Log(service: "test", to: { _ in }))
         try await store.createSession(session, owner: "local", at: .now)
         requests.attach(router: router) { [weak self] request in
@@ -74,7 +74,7 @@ final class Bench: Sendable {
         )
         let outcome = try await withCheckedContinuation { continuation in
             store.accept(acceptance) { [requests, session] result in
-                if case .success(.accepted(let number, _)) = result {
+                if case .success(.accepted(let number)) = result {
                     requests.accepted(
                         request,
                         session: session,
@@ -332,6 +332,35 @@ final class Bench: Sendable {
         #expect(bench.router.now.answers[1] == (second, false))
         let end = try await bench.event("request.failed", of: request)
         #expect(end?.data["error"]?["code"]?.string == "outcome_unknown")
+    }
+
+    @Test func whatCannotBeStoredEndsTheRequestWithTheReason() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let request = try await bench.accept()
+        bench.store.refuse(1)
+        bench.report(request, 1, .delta("a"))
+        let end = try await bench.event("request.failed", of: request)
+        #expect(end?.data["error"]?["code"]?.string == "store_unavailable")
+        #expect(await eventually { bench.router.now.cancelled == [request] })
+        #expect(await eventually { bench.requests.count == 0 })
+        // Its session goes on.
+        let next = try await bench.accept(enqueued: true)
+        #expect(await eventually { bench.router.now.dispatched == [request, next] })
+    }
+
+    @Test func anEndThatCannotBeStoredIsReplacedAndThenLetGoOf() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let first = try await bench.accept()
+        bench.store.refuse(1)
+        bench.report(first, 1, Trial.finished("a"))
+        try await bench.event("request.failed", of: first)
+        let second = try await bench.accept()
+        bench.store.refuse(2)
+        bench.report(second, 1, Trial.finished("a"))
+        #expect(await eventually { bench.requests.count == 0 })
+        #expect(try await bench.types(of: second) == ["request.accepted"])
     }
 
     @Test func manyDeltasOfManyJobsKeepTheirOrder() async throws {

@@ -175,13 +175,31 @@ struct Trial {
 
     // MARK: (3) numbers
 
-    @Test func whatCameBeforeIsNotTakenAgainAndAGapIsLetPass() {
+    @Test func whatCameBeforeIsNotTakenAgain() {
         var trial = Trial(Trial.plan("echo"))
         trial.job(1, 1, [.delta("a"), .delta("b")])
         trial.job(1, 2, [.delta("b"), .delta("c")])
         trial.job(1, 1, [.delta("a")])
-        trial.job(1, 9, [.delta("d")])
+        trial.job(1, 4, [.delta("d")])
         #expect(trial.deltas.joined() == "abcd")
+    }
+
+    @Test func afterAGapThereIsNoMoreTextUntilTheWholeOfIt() {
+        var trial = Trial(Trial.plan("echo"))
+        trial.job(1, 1, [.delta("a"), .delta("b")])
+        trial.job(1, 9, [.delta("tail"), .thinking("hm"), .delta("that reads like all")])
+        trial.job(1, 12, [.delta("still")])
+        #expect(trial.deltas == ["ab"])
+        #expect(trial.out.contains(.job(Trial.execution(1), skill: "echo", sequence: 10, .thinking("hm"))))
+        trial.job(1, 13, [Trial.finished("ab and the rest")])
+        #expect(trial.end == .finished(SkillOutput(text: "ab and the rest"), errors: []))
+    }
+
+    @Test func aGapEndsWithItsAttempt() {
+        var trial = Trial(Trial.plan("echo"))
+        trial.job(1, 5, [.delta("tail")])
+        trial.job(1, 1, [.delta("anew")], attempt: 2)
+        #expect(trial.deltas == ["anew"])
     }
 
     @Test func deltasThatWaitTogetherAreJoined() {

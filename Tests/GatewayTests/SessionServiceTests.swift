@@ -196,6 +196,25 @@ private let finished = #"{"output":{"text":"hi","parts":[]},"engine":"offline","
         await router.stop()
     }
 
+    @Test func aQuestionThatTheRouterCannotReadIsAnsweredAtOnce() async throws {
+        let gateway = try await TestGateway()
+        let router = try await gateway.router()
+        let plan = Task { try await gateway.service.route("text", attachments: []) }
+        let asked = try await router.next(.query)
+        let error = JobError(code: JobError.Code.badMessage, message: "no such question")
+        router.send(try Outgoing(Header(.error, sequence: asked.header.sequence), json: error))
+        await #expect(throws: GatewayError.refused(error)) { _ = try await plan.value }
+        let names = (0..<200_000).map {
+            JobInput.Attachment(name: "\($0)\(String(repeating: "a", count: 200))", mediaType: "", bytes: 1)
+        }
+        let refusal = await #expect(throws: GatewayError.self) {
+            _ = try await gateway.service.route("text", attachments: names)
+        }
+        #expect(refusal?.code == "too_large")
+        await gateway.service.close()
+        await router.stop()
+    }
+
     @Test func cancelIsStoredSentAndAnswered() async throws {
         let gateway = try await TestGateway()
         let router = try await gateway.router()

@@ -111,6 +111,18 @@ import Testing
         #expect(try await serves(server))
     }
 
+    @Test(arguments: ["GET /x HTTP/1.1\r\n\r\n", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n"])
+    func whatTheLibraryLetsUsSayIsAProblemOnce(request: String) async throws {
+        let server = try limited()
+        let client = try RawConnection(port: server.port)
+        await client.send(request)
+        #expect(await client.ends())
+        let answer = try await RawResponse.read(client)
+        #expect(answer.status == 400)
+        #expect(answer.headers["content-type"] == "application/problem+json")
+        #expect(client.text.ranges(of: "HTTP/1.1 400").count == 1)
+    }
+
     @Test func garbageDoesNoHarm() async throws {
         let server = try limited()
         var generator = SplitMix(state: 42)
@@ -198,7 +210,10 @@ import Testing
     }
 
     @Test func bodiesTogetherAreBounded() async throws {
-        let server = try limited { $0.bodies = 150_000 }
+        let server = try limited {
+            $0.largeBody = 50_000
+            $0.bodies = 150_000
+        }
         let first = try RawConnection(port: server.port)
         await first.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
         await first.send([UInt8](repeating: 1, count: 99_999))
@@ -209,6 +224,13 @@ import Testing
                 (try? await RawResponse.to(Array(head.utf8) + body, port: server.port).status) == 503
             }
         )
+        // It is said before the body comes, and small ones pass.
+        let second = try RawConnection(port: server.port)
+        await second.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n")
+        let refusal = try await RawResponse.read(second)
+        #expect(refusal.status == 503 && refusal.headers["retry-after"] == "2")
+        let small = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"
+        #expect(try await RawResponse.to(small, port: server.port).status == 200)
         await first.send([1])
         #expect(try await RawResponse.read(first).status == 200)
         first.close()

@@ -11,7 +11,7 @@ func echoServer(limits: HTTPLimits = HTTPLimits()) throws -> HTTPServer {
         if request.path == "/evil" {
             return HTTPResponse(status: 200, headers: ["X-Evil": "a\r\nX-Forged: 1", "X-Fine": "yes"])
         }
-        let sum = request.body.reduce(0) { $0 &+ Int($1) }
+        let sum = request.body.bytes.reduce(0) { $0 &+ Int($1) }
         let query = request.query.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
         let text =
             "\(request.method) \(request.segments.joined(separator: "|")) [\(query)] \(request.body.count) \(sum)"

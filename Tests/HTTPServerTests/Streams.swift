@@ -124,6 +124,45 @@ private final class Record: Sendable {
         #expect(chunked.text.hasSuffix("\r\n\r\n"))
     }
 
+    @Test func nothingFollowsTheHeadersInAnswerToHead() async throws {
+        let server = try HTTPServer(port: 0) { _ in
+            HTTPResponse(status: 200, body: .stream { try? await $0.write(Array("plain".utf8)) })
+        }
+        let client = try RawConnection(port: server.port)
+        await client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(await client.ends())
+        // Else it would be the start of the next answer.
+        #expect(try await RawResponse.read(client).body.isEmpty)
+        #expect(client.text.lowercased().contains("connection: close"))
+    }
+
+    @Test(arguments: [false, true]) func stoppingDoesNotWaitForAClientThatTakesNothing(hasLeft: Bool) async throws {
+        let record = Record()
+        let server = try HTTPServer(port: 0) { _ in
+            HTTPResponse(
+                status: 200,
+                body: .stream { writer in
+                    while (try? await writer.write([UInt8](repeating: 97, count: 10_000))) != nil {
+                        record.written.add(10_000, ordering: .relaxed)
+                    }
+                }
+            )
+        }
+        let stalled = try RawConnection(port: server.port, receiveBuffer: 4096, reads: false)
+        await stalled.send(Streams.get)
+        #expect(
+            await eventually {
+                let before = record.written.load(ordering: .relaxed)
+                try? await Task.sleep(for: .milliseconds(200))
+                return before > 0 && before == record.written.load(ordering: .relaxed)
+            }
+        )
+        if hasLeft { stalled.closeWriting() }
+        let began = ContinuousClock.now
+        await server.stop(within: .seconds(30))
+        #expect(ContinuousClock.now - began < .seconds(15))
+    }
+
     @Test func stoppingLetsAnswersAndStreamsEnd() async throws {
         let ticks = Ticker()
         let record = Record()

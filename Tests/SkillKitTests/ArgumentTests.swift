@@ -17,6 +17,11 @@ struct ArgumentTests {
         static let descriptions = ["points": "how many points"]
     }
 
+    struct Anything: SkillArguments {
+        let all: [String: JSONValue]
+        init(from decoder: any Decoder) throws { all = try [String: JSONValue](from: decoder) }
+    }
+
     @Test func theSchemaFollowsTheType() {
         let schema = SchemaDerivation.schema(of: Sample.self)
         #expect(schema["type"] == "object")
@@ -30,15 +35,31 @@ struct ArgumentTests {
         #expect(properties?["tags"] == ["type": "array", "items": ["type": "string"]])
         #expect(properties?["range"]?["required"] == ["from"])
         #expect(properties?["range"]?["properties"]?["to"] == ["type": "number"])
-        #expect(SchemaDerivation.schema(of: NoArguments.self) == ["type": "object", "properties": [:]])
+        #expect(schema["additionalProperties"] == false)
+        #expect(
+            SchemaDerivation.schema(of: NoArguments.self)
+                == ["type": "object", "properties": [:], "additionalProperties": false]
+        )
+        #expect(SchemaDerivation.schema(of: Anything.self)["additionalProperties"] == nil)
     }
 
     @Test func argumentsAreDecoded() throws {
-        let sample = try Sample.decode(["points": 3, "style": "long", "tags": ["a"], "range": ["from": 1], "other": 1])
+        let sample = try Sample.decode(["points": 3, "style": "long", "tags": ["a"], "range": ["from": 1]])
         #expect(sample.points == 3)
         #expect(sample.style == .long)
         #expect(sample.tags == ["a"])
         #expect(sample.range?.from == 1)
+    }
+
+    @Test func anUnknownArgumentIsNamedWithThoseThatThereAre() throws {
+        let error = #expect(throws: SkillError.self) { try Sample.decode(["points": 3, "langage": "en"]) }
+        #expect(error?.code == "invalid_arguments")
+        #expect(error?.message.contains("\"langage\"") == true)
+        #expect(error?.hint?.contains("\"language\", \"points\"") == true)
+        let none = #expect(throws: SkillError.self) { try NoArguments.decode(["points": 3]) }
+        #expect(none?.message.contains("\"points\"") == true)
+        _ = try NoArguments.decode([:])
+        #expect(try Anything.decode(["any": 1]).all == ["any": 1])
     }
 
     @Test(

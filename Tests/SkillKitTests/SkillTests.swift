@@ -21,6 +21,17 @@ struct SkillTests {
         }
     }
 
+    @Test func aFileWithoutTextIsNotCalledEmpty() async {
+        let file = SkillInput.Attachment(name: "a.png", mediaType: "image/png", data: [1, 2])
+        let run = await SkillRun(Shout(), SkillInput(text: "", attachments: [file]))
+        #expect(run.error?.code == "unreadable_attachment")
+        #expect(run.error?.message.contains("a.png") == true && run.error?.message.contains("image/png") == true)
+        let chinese = await SkillRun(Shout(), SkillInput(text: "总结", separatedMaterial: "", attachments: [file]))
+        #expect(chinese.error?.message.contains("附件“a.png”") == true)
+        let empty = SkillInput.Attachment(name: "a.txt", mediaType: "text/plain", data: [])
+        #expect(await SkillRun(Shout(), SkillInput(text: "", attachments: [empty])).error?.code == "no_text")
+    }
+
     struct Caller: Skill {
         static let manifest = SkillManifest(id: "caller", description: "Calls.")
         func execute(

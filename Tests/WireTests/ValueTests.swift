@@ -68,6 +68,24 @@ struct ManifestTests {
         #expect(error?.description.contains("\"description\" is missing") == true)
     }
 
+    @Test(arguments: [
+        (#"{"id":"e","description":"d","version":"1.0.0","cacheTTL":1.5,"priority":2.5}"#, #""priority" is 2.5"#),
+        (#"{"id":"e","description":"d","concurrency":99999999999999999999}"#, #""concurrency" is 1e+20"#),
+    ])
+    func aNumberThatDoesNotFitIsNamed(json: String, named: String) {
+        let error = #expect(throws: WireError.self) {
+            try JSONBody.decode(SkillManifest.self, from: Array(json.utf8))
+        }
+        #expect(error?.description.contains(named) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func whatIsNoJSONIsNotBlamedOnANumber() {
+        let error = #expect(throws: WireError.self) {
+            try JSONBody.decode(SkillManifest.self, from: Array(#"{"id":1.5"#.utf8))
+        }
+        #expect(error?.description.contains("not valid JSON") == true)
+    }
+
     @Test func versionsOrderAsSemverSays() throws {
         let order = [
             "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0", "1.2.0",

@@ -81,6 +81,9 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
         }
     }
 
+    /// Whether a message of so many bytes would be taken now.
+    func hasRoom(for bytes: Int) -> Bool { client.hasRoom(for: bytes) }
+
     func acknowledge(_ executions: [Execution]) {
         // Gathered until the socket's thread comes round: one message for what one commit or several have stored.
         let isFirst = state.withLock { state in
@@ -113,6 +116,11 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
             body = try JSONBody.encode(query)
         } catch {
             throw .invalid(field: "text", reason: "cannot be sent (\(error))")
+        }
+        do throws(WireError) {
+            try Outgoing(Header(.query), body: body).check()
+        } catch {
+            throw .tooLarge(what: "question", limit: Limits.message, got: body.count)
         }
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<[UInt8], GatewayError>, Never>) in
@@ -182,6 +190,9 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
             read(JobError.self, &message) { settle(header.sequence, .failure(.refused($0))) }
         case .answer: settle(header.sequence, .success(message.body()))
         case .mayStart: requests.mayStart(header.execution, now: now)
+        // The number of a question comes back with what is wrong with it.
+        case .error where header.sequence != 0:
+            read(JobError.self, &message) { settle(header.sequence, .failure(.refused($0))) }
         case .error:
             read(JobError.self, &message) { error in
                 log.warning(

@@ -14,14 +14,17 @@ enum JSONRequest {
         _ type: Value.Type,
         from request: HTTPRequest
     ) async throws(HTTPProblem) -> Value {
-        try await read(request) { bytes throws(HTTPProblem) in try value(type, from: bytes) }
+        try await read(request) { bytes throws(HTTPProblem) in
+            try validate(bytes)
+            return try value(type, from: bytes)
+        }
     }
 
-    /// Gives a JSON body to a closure, on a thread of its own where that may take long.
+    /// Gives a JSON body to a closure, on a thread of its own where that may take long. The body is the closure's.
     /// - Throws: 415 for another media type, and what the closure throws.
     static func read<Value: Sendable>(
         _ request: HTTPRequest,
-        _ parse: @escaping @Sendable ([UInt8]) throws(HTTPProblem) -> Value
+        _ parse: @escaping @Sendable (consuming [UInt8]) throws(HTTPProblem) -> Value
     ) async throws(HTTPProblem) -> Value {
         guard request.mediaType == "application/json" else {
             let got = request.mediaType.map { "not \($0.prefix(80))" } ?? "and nothing says that it is"
@@ -34,12 +37,12 @@ enum JSONRequest {
             )
         }
         let body = request.body
-        guard body.count > large else { return try parse(body) }
+        guard body.count > large else { return try parse(body.take()) }
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Value, HTTPProblem>, Never>) in
             startThread(named: "http json") {
                 do throws(HTTPProblem) {
-                    continuation.resume(returning: .success(try parse(body)))
+                    continuation.resume(returning: .success(try parse(body.take())))
                 } catch {
                     continuation.resume(returning: .failure(error))
                 }
@@ -50,7 +53,27 @@ enum JSONRequest {
 
     /// Reads bytes.
     /// - Throws: 400 naming what is wrong.
-    static func value<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(HTTPProblem) -> Value {
+    static func value<Value: Decodable>(
+        _ type: Value.Type,
+        from bytes: [UInt8]
+    ) throws(HTTPProblem) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as DecodingError {
+            if let reason = JSONBody.unfitNumber(error, type, bytes) {
+                throw HTTPProblem(400, "invalid", "The body cannot be used: \(reason).")
+            }
+            guard case .dataCorrupted(let context) = error, context.codingPath.isEmpty else {
+                throw HTTPProblem(400, "invalid", "The body cannot be used: \(JSONBody.reason(error)).")
+            }
+            throw HTTPProblem(400, "bad_json", "The body is not valid JSON\(place(context)).")
+        } catch {
+            throw HTTPProblem(400, "invalid", "The body cannot be used: \(JSONBody.reason(error)).")
+        }
+    }
+
+    /// Refuses what is not UTF-8.
+    static func validate(_ bytes: [UInt8]) throws(HTTPProblem) {
         do {
             _ = try UTF8Span(validating: bytes.span)
         } catch {
@@ -60,13 +83,6 @@ enum JSONRequest {
                 "The body is not UTF-8: byte \(error.byteOffsets.lowerBound) is wrong.",
                 hint: "Encode the request as UTF-8."
             )
-        }
-        do {
-            return try JSONDecoder().decode(type, from: Data(bytes))
-        } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-            throw HTTPProblem(400, "bad_json", "The body is not valid JSON\(place(context)).")
-        } catch {
-            throw HTTPProblem(400, "invalid", "The body cannot be used: \(JSONBody.reason(error)).")
         }
     }
 

@@ -33,16 +33,21 @@ struct RequestBody: Decodable, Sendable {
     static func read(_ request: HTTPRequest) async throws(HTTPProblem) -> NewRequest {
         let key = request.headers["Idempotency-Key"]
         return try await JSONRequest.read(request) { bytes throws(HTTPProblem) in
-            let body = try JSONRequest.value(RequestBody.self, from: bytes)
+            try JSONRequest.validate(bytes)
+            let large = LargeContents(of: bytes)
+            let body = try JSONRequest.value(RequestBody.self, from: large.json)
             do throws(GatewayError) {
-                return try body.request(idempotencyKey: key)
+                return try body.request(idempotencyKey: key, large)
             } catch {
                 throw HTTPProblem(error)
             }
         }
     }
 
-    private func request(idempotencyKey: String?) throws(GatewayError) -> NewRequest {
+    private func request(
+        idempotencyKey: String?,
+        _ large: LargeContents
+    ) throws(GatewayError) -> NewRequest {
         var request = NewRequest(text: text ?? "")
         request.skill = skill
         if let arguments, arguments != .null {
@@ -51,7 +56,7 @@ struct RequestBody: Decodable, Sendable {
             }
             request.arguments = arguments
         }
-        request.attachments = try decodedAttachments()
+        request.attachments = try decodedAttachments(large)
         if let whenBusy { request.whenBusy = try RequestBody.choice(whenBusy, field: "when_busy") }
         if let onDisconnect { request.onDisconnect = try RequestBody.choice(onDisconnect, field: "on_disconnect") }
         request.explain = explain ?? false
@@ -69,7 +74,7 @@ struct RequestBody: Decodable, Sendable {
         throw .invalid(field: field, reason: "must be one of \(all), not \"\(text.prefix(40))\"")
     }
 
-    private func decodedAttachments() throws(GatewayError) -> [NewRequest.Attachment] {
+    private func decodedAttachments(_ large: LargeContents) throws(GatewayError) -> [NewRequest.Attachment] {
         var decoded: [NewRequest.Attachment] = []
         for (index, attachment) in (attachments ?? []).enumerated() {
             // A path tells where a file lies on the sender's machine, which is nobody's business.
@@ -80,7 +85,8 @@ struct RequestBody: Decodable, Sendable {
                     reason: "must be a file name without control characters"
                 )
             }
-            guard let data = Data(base64Encoded: attachment.data) else {
+            guard let data = large.take(attachment.data) ?? Data(base64Encoded: attachment.data).map({ [UInt8]($0) })
+            else {
                 throw .invalid(
                     field: "attachments[\(index)].data",
                     reason:
@@ -91,7 +97,7 @@ struct RequestBody: Decodable, Sendable {
                 NewRequest.Attachment(
                     name: name,
                     mediaType: attachment.mediaType ?? "application/octet-stream",
-                    data: [UInt8](data)
+                    data: data
                 )
             )
         }

@@ -9,10 +9,11 @@ internal import Wire
 ///       +--cancel asked for--> cancelling --every job is over, or the grace is up--> over (cancelled)
 ///
 /// Invariants, each a test in RequestProgressTests:
-/// (1) Exactly one `end` is ever returned, and nothing after it.
+/// (1) Exactly one `end` is ever returned, and nothing after it. One that can never be stored is replaced by another.
 /// (2) Nothing of an execution is returned after anything of a later (generation, attempt) of the same job, nor after
 ///     the job's terminal report.
-/// (3) No numbered report is returned twice. A gap is let pass: the terminal report has the whole output.
+/// (3) No numbered report is returned twice. After a gap no more text is, until the terminal report, which has the
+///     whole output: what is shown of a running job is always the beginning of what it has said.
 /// (4) Jobs that are not in the plan, which are skills called by skills, are shown and decide nothing.
 /// (5) A terminal report is acknowledged whether it was new or not: its worker must stop sending it.
 struct RequestProgress {
@@ -25,6 +26,8 @@ struct RequestProgress {
     private struct Job {
         var execution: Execution
         var lastSequence: UInt64 = 0
+        /// Reports of the attempt are missing: text that comes after them would read as if it were all.
+        var hasGap = false
         var skill: String
         var count = 0
         var outcome: Outcome?
@@ -140,13 +143,16 @@ struct RequestProgress {
         if job.execution != execution {
             job.execution = execution
             job.lastSequence = 0
+            job.hasGap = false
         }
         for (index, (report, outcome)) in reports.enumerated() {
             let sequence = first == 0 ? 0 : first &+ UInt64(index)
             if sequence != 0 {
                 guard sequence > job.lastSequence else { continue }
+                if sequence != job.lastSequence &+ 1 { job.hasGap = true }
                 job.lastSequence = sequence
             }
+            if job.hasGap, case .delta = report { continue }
             job.count += 1
             // One that talks without end is not stored without end; its terminal report is.
             guard job.count <= Limits.eventsPerJob || report.isTerminal, !report.isEmpty else { continue }
@@ -221,6 +227,9 @@ struct RequestProgress {
         if case .cancelling(let reason) = phase { return end(.cancelled(reason: reason)) }
         return end(.failed(error))
     }
+
+    /// Something that was returned can never be stored: it ends with that, also where another end was among it.
+    mutating func unstorable(_ error: JobError) -> Effects { end(.failed(error)) }
 
     // MARK: The end
 

@@ -19,11 +19,14 @@ extension NewRequest {
     /// Time that a request has unless it says otherwise, in seconds.
     static let usualTimeout: Double = 600
 
+    /// Why a request without content is refused.
+    static let emptyText = GatewayError.invalid(field: "text", reason: "is empty: say what is to be done")
+
     /// Refuses what cannot be served, naming the field.
     func validate() throws(GatewayError) {
         let isBlank = text.allSatisfy(\.isWhitespace)
         guard !isBlank || !attachments.isEmpty || arguments != nil else {
-            throw .invalid(field: "text", reason: "is empty: say what is to be done")
+            throw NewRequest.emptyText
         }
         var size = text.utf8.count
         if let arguments {

@@ -5,8 +5,18 @@ internal import Wire
 struct RunningView {
     private var steps: [SessionSnapshot.Step] = []
 
-    /// Takes in the next event of the request.
-    mutating func add(_ event: SessionEvent) {
+    /// Takes in what has happened next.
+    mutating func add(_ stored: OpenEvent) {
+        if stored.type == SessionEvent.Kind.delta, let job = stored.job {
+            let step = index(of: "s\(job.step)", skill: "")
+            steps[step].state = "running"
+            steps[step].text += stored.text
+        } else if let event = try? JSONBody.decode(SessionEvent.self, from: stored.json) {
+            add(event)
+        }
+    }
+
+    private mutating func add(_ event: SessionEvent) {
         if event.type == SessionEvent.Kind.plan {
             for step in event.data["steps"]?.array ?? [] {
                 guard let id = step["id"]?.string, let skill = step["skill"]?.string else { continue }
@@ -17,7 +27,7 @@ struct RunningView {
             return
         }
         guard let id = event.step else { return }
-        let index = steps.firstIndex { $0.id == id } ?? append(id, event.skill ?? "")
+        let index = index(of: id, skill: event.skill ?? "")
         switch event.type {
         case SessionEvent.Kind.started:
             steps[index].state = "running"
@@ -34,9 +44,6 @@ struct RunningView {
         case SessionEvent.Kind.progress:
             steps[index].message = event.data["message"]?.string
             steps[index].fraction = event.data["fraction"]?.number
-        case SessionEvent.Kind.delta:
-            steps[index].state = "running"
-            steps[index].text += event.data["text"]?.string ?? ""
         case SessionEvent.Kind.partial:
             steps[index].text = event.data["output"]?["text"]?.string ?? steps[index].text
         case SessionEvent.Kind.jobFinished:
@@ -53,7 +60,11 @@ struct RunningView {
     /// The steps so far: those of the plan, then what they have called.
     var current: [SessionSnapshot.Step] { steps }
 
-    private mutating func append(_ id: String, _ skill: String) -> Int {
+    private mutating func index(of id: String, skill: String) -> Int {
+        if let known = steps.firstIndex(where: { $0.id == id }) {
+            if steps[known].skill.isEmpty { steps[known].skill = skill }
+            return known
+        }
         steps.append(SessionSnapshot.Step(id: id, skill: skill, state: "waiting", text: ""))
         return steps.count - 1
     }
@@ -62,12 +73,8 @@ struct RunningView {
 extension SessionSnapshot {
     /// The snapshot of a session as the store has it.
     init(id: Identifier, _ record: SessionRecord) {
-        var views: [String: RunningView] = [:]
-        for stored in record.openEvents {
-            guard let event = try? JSONBody.decode(SessionEvent.self, from: stored.json), let request = event.request
-            else { continue }
-            views[request, default: RunningView()].add(event)
-        }
+        var views: [Identifier: RunningView] = [:]
+        for event in record.openEvents { views[event.request, default: RunningView()].add(event) }
         var said: [(seq: UInt64, message: Message)] = []
         for request in record.requests {
             said.append(
@@ -89,7 +96,7 @@ extension SessionSnapshot {
                 Running(
                     request: request.id,
                     text: request.text,
-                    steps: views[request.id.description]?.current ?? []
+                    steps: views[request.id]?.current ?? []
                 )
             }
         )

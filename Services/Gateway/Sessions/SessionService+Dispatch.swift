@@ -10,14 +10,33 @@ extension SessionService {
         do {
             let record = try await store.openRequest(request)
             let turns = try await store.history(before: request, limit: History.requests)
-            let message = try submission(record, generation: generation, finished: finished, turns: turns)
-            requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { remaining in
+            var message = try submission(record, generation: generation, finished: finished, turns: turns)
+            let bytes = record.attachments.reduce(0) { $0 + $1.bytes }
+            let isLarge = bytes > 1024 * 1024
+            if isLarge { await largeDispatch.enter() }
+            defer { if isLarge { largeDispatch.leave() } }
+            // What would not be taken is not read: its turn comes with the clock.
+            let hasRoom = link.hasRoom(for: bytes)
+            if hasRoom {
+                message.attachments = try await attachments(of: record)
+                try message.check()
+            }
+            requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { [message] remaining in
+                guard hasRoom else { return false }
                 var message = message
                 message.header.value = remaining
                 return link.send(message)
             }
         } catch StoreError.notFound {
             // It ended in the meantime.
+        } catch let error as WireError {
+            // Each part is within its limit; with what the steps before have made, the whole is not.
+            let failure = JobError(
+                code: "too_large",
+                message: "The request cannot be sent on: \(error).",
+                hint: "Ask for less at once, or with smaller files."
+            )
+            requests.failed(request, failure, now: Monotonic.milliseconds)
         } catch {
             log.error("a request cannot be submitted", ["request": "\(request)", "reason": "\(error)"])
             let failure = JobError(
@@ -41,7 +60,7 @@ extension SessionService {
         input.arguments = stored.arguments
         if !record.attachments.isEmpty {
             input.attachments = record.attachments.map {
-                JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count)
+                JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.bytes)
             }
         }
         input.history = history.isEmpty ? nil : history
@@ -53,9 +72,17 @@ extension SessionService {
         }
         return Outgoing(
             Header(.submit, job: record.id, generation: generation),
-            body: try JobBody.encode(skill: stored.skill ?? "", input: input),
-            attachments: record.attachments.map { SharedFrame(Message(copying: $0.data)) }
+            body: try JobBody.encode(skill: stored.skill ?? "", input: input)
         )
+    }
+
+    /// The files of a request as frames, one after the other: a file is there twice for as long as one is copied.
+    private func attachments(of record: OpenRequestRecord) async throws(StoreError) -> [SharedFrame] {
+        var frames: [SharedFrame] = []
+        for position in record.attachments.indices {
+            frames.append(SharedFrame(Message(copying: try await store.attachment(position, of: record.id))))
+        }
+        return frames
     }
 
     /// Puts a request that was open when the process ended back to where it was.

@@ -14,7 +14,7 @@ extension SessionService {
             (continuation: CheckedContinuation<Result<AcceptanceOutcome, StoreError>, Never>) in
             store.accept(acceptance) { [requests] result in
                 // On the store's thread, so that requests become known in the order in which they were stored.
-                if case .success(.accepted(let number, _)) = result {
+                if case .success(.accepted(let number)) = result {
                     requests.accepted(
                         id,
                         session: session,
@@ -113,9 +113,10 @@ extension SessionService {
 extension NewRequest.WhenBusy {
     fileprivate var stored: Acceptance.WhenBusy {
         switch self {
-        case .parallel, .interrupt: .parallel
+        case .parallel: .parallel
         case .enqueue: .enqueue
         case .reject: .reject
+        case .interrupt: .interrupt
         }
     }
 }

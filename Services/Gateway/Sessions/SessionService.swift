@@ -21,6 +21,8 @@ final class SessionService: SessionAPI {
     let log: Log
     private let isDraining = Atomic<Bool>(false)
     private let clock = Mutex<Task<Void, Never>?>(nil)
+    /// Requests with large files are read and sent one after the other: each is in memory for that time.
+    let largeDispatch = Turnstile()
     let ticks: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
     /// Makes a service over an open store. The name must be stable over restarts.
@@ -190,6 +192,7 @@ final class SessionService: SessionAPI {
     func skills() async throws(GatewayError) -> [UInt8] { try await link.ask(Query(ask: .skills)) }
 
     func route(_ text: String, attachments: [JobInput.Attachment]) async throws(GatewayError) -> Plan {
+        guard !text.allSatisfy(\.isWhitespace) || !attachments.isEmpty else { throw NewRequest.emptyText }
         guard text.utf8.count <= Limits.requestText else {
             throw .tooLarge(what: "text", limit: Limits.requestText, got: text.utf8.count)
         }

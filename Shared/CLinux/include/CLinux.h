@@ -46,6 +46,10 @@ int clinux_remove_tree(const char *path);
 void clinux_die_with_parent(void);
 char *clinux_optarg(void);
 
+/// From now on large blocks of memory go back to the system when they are freed. Left alone, the C library keeps them
+/// after the first ones, in pieces that fit nothing else.
+void clinux_return_large_memory(void);
+
 /// The width of a terminal in columns; 0 when the descriptor is none or does not know.
 int clinux_columns(int descriptor);
 

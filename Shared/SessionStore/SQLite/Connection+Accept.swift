@@ -56,7 +56,15 @@ extension Connection {
                 .number(position),
                 .text(attachment.name),
                 .text(attachment.mediaType),
-                .blob(attachment.data)
+                last: attachment.data
+            )
+        }
+        // With the request, so that a crash in between does not leave both running.
+        if request.whenBusy == .interrupt {
+            try run(
+                "UPDATE requests SET cancelling = 1 WHERE session = ?1 AND state = 'open' AND number < ?2",
+                .integer(session.number),
+                .integer(number)
             )
         }
         for event in request.events {
@@ -92,7 +100,7 @@ extension Connection {
                 .integer(now - SQLiteSessionStore.keyLifetime)
             )
         }
-        return .accepted(number: number, isFirst: session.last == 0)
+        return .accepted(number: number)
     }
 
     /// A session's row number and the number of its last event.

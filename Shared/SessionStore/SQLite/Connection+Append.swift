@@ -36,8 +36,6 @@ extension Connection {
             case .plan(let plan, let event):
                 try run("UPDATE requests SET plan = ?2 WHERE number = ?1", .integer(position.request), .blob(plan))
                 try add(event, &position)
-            case .events(let events):
-                for event in events { try add(event, &position) }
             case .job(let events):
                 if try !add(events, &position, now) { outcome.fenced.append(events.execution) }
             case .cancelRequested:

@@ -58,18 +58,7 @@ extension Connection {
         guard let first = record.requests.filter({ $0.state == .open }).map(\.acceptedSequence).min() else {
             return record
         }
-        try rows(
-            """
-            SELECT e.seq, e.type, e.body FROM events e JOIN requests r ON r.number = e.request
-            WHERE e.session = ?1 AND e.seq > ?2 AND e.seq <= ?3 AND r.state = 'open' ORDER BY e.seq
-            """,
-            .integer(session),
-            .number(first),
-            .number(last)
-        ) { row in
-            record.openEvents.append(StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.blob(2)))
-            return true
-        }
+        record.openEvents = try openEvents(of: session, after: first, upTo: last)
         return record
     }
 
@@ -114,86 +103,6 @@ extension Connection {
         ) { Connection.request($0) }
         guard let record else { throw .notFound }
         return record
-    }
-
-    func openRequests(only request: Identifier? = nil) throws(StoreError) -> [OpenRequestRecord] {
-        var open: [(number: Int64, session: Int64, record: OpenRequestRecord)] = []
-        func add(_ row: SQLRow) -> Bool {
-            let record = OpenRequestRecord(
-                number: row.integer(0),
-                id: row.id(2),
-                session: row.id(3),
-                owner: row.text(4),
-                generation: UInt32(clamping: row.integer(5)),
-                enqueued: row.integer(6) != 0,
-                cancelRequested: row.integer(7) != 0,
-                endsOnDisconnect: row.integer(8) != 0,
-                created: Timestamp(milliseconds: row.integer(9)),
-                timeout: row.integer(10),
-                text: row.text(11),
-                input: row.blob(12),
-                plan: row.optionalBlob(13),
-                attachments: [],
-                jobs: []
-            )
-            open.append((row.integer(0), row.integer(1), record))
-            return true
-        }
-        if let request {
-            try rows(
-                """
-                SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan
-                FROM requests r JOIN sessions s ON s.number = r.session WHERE r.id = ?1 AND r.state = 'open'
-                """,
-                .id(request),
-                body: { row in add(row) }
-            )
-        } else {
-            try rows(
-                """
-                SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan
-                FROM requests r INDEXED BY open_of_session JOIN sessions s ON s.number = r.session
-                WHERE r.state = 'open' ORDER BY r.number
-                """,
-                body: { row in add(row) }
-            )
-        }
-        for index in open.indices {
-            try rows(
-                "SELECT name, media_type, data FROM attachments WHERE request = ?1 ORDER BY position",
-                .integer(open[index].number)
-            ) { row in
-                let file = StoredAttachment(name: row.text(0), mediaType: row.text(1), data: row.blob(2))
-                open[index].record.attachments.append(file)
-                return true
-            }
-            try rows(
-                """
-                SELECT j.id, j.generation, j.attempt, j.last_seq, j.outcome, e.body
-                FROM jobs j LEFT JOIN events e ON e.session = ?2 AND e.seq = j.terminal_seq WHERE j.request = ?1
-                """,
-                .integer(open[index].number),
-                .integer(open[index].session)
-            ) { row in
-                let execution = Execution(
-                    job: row.id(0),
-                    generation: UInt32(clamping: row.integer(1)),
-                    attempt: UInt32(clamping: row.integer(2))
-                )
-                open[index].record.jobs.append(
-                    OpenRequestRecord.Job(
-                        execution: execution,
-                        lastSequence: row.unsigned(3),
-                        outcome: row.optionalText(4),
-                        terminal: row.optionalBlob(5)
-                    )
-                )
-                return true
-            }
-        }
-        return open.map(\.record)
     }
 
     func history(before request: Identifier, limit: Int) throws(StoreError) -> [HistoryRecord] {

@@ -80,12 +80,50 @@ final class Connection {
     /// - Returns: How many rows it changed.
     @discardableResult
     func run(_ sql: StaticString, _ values: SQLValue...) throws(StoreError) -> Int {
+        try step(try prepared(sql, values))
+        return Int(sqlite3_changes64(handle))
+    }
+
+    /// Runs one statement whose last parameter is a large value: it is read where it lies, not copied.
+    func run(_ sql: StaticString, _ values: SQLValue..., last bytes: [UInt8]) throws(StoreError) {
         let statement = try prepared(sql, values)
+        let place = Int32(values.count + 1)
+        let failure = bytes.withUnsafeBytes { bytes -> StoreError? in
+            let code =
+                bytes.count == 0
+                ? sqlite3_bind_zeroblob(statement, place, 0)
+                : sqlite3_bind_blob64(statement, place, bytes.baseAddress, UInt64(bytes.count), nil)
+            guard code == SQLITE_OK else { return lastError }
+            do throws(StoreError) { try step(statement) } catch { return error }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    private func step(_ statement: OpaquePointer) throws(StoreError) {
         let code = sqlite3_step(statement)
         let error = code == SQLITE_DONE || code == SQLITE_ROW ? nil : lastError
         sqlite3_reset(statement)
+        // A statement is kept, and would keep the values of its last run.
+        sqlite3_clear_bindings(statement)
         if let error { throw error }
-        return Int(sqlite3_changes64(handle))
+    }
+
+    /// The content of a column of one row, read once into the array that is returned.
+    func blob(_ table: String, _ column: String, row: Int64) throws(StoreError) -> [UInt8] {
+        var opened: OpaquePointer?
+        guard sqlite3_blob_open(handle, "main", table, column, row, 0, &opened) == SQLITE_OK, let blob = opened else {
+            throw lastError
+        }
+        defer { sqlite3_blob_close(blob) }
+        let count = sqlite3_blob_bytes(blob)
+        var code = SQLITE_OK
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, filled in
+            code = count == 0 ? SQLITE_OK : sqlite3_blob_read(blob, buffer.baseAddress, count, 0)
+            filled = code == SQLITE_OK ? Int(count) : 0
+        }
+        guard code == SQLITE_OK else { throw lastError }
+        return bytes
     }
 
     /// Calls the closure with each row until it returns false.
@@ -211,11 +249,12 @@ final class Connection {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy
         case SQLITE_FULL: return .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .corrupt(reason)
-        case SQLITE_CANTOPEN, SQLITE_READONLY:
-            return .failed(code: code, reason: reason)
         // A disk that has no space for the shared-memory file or the log says so as an I/O error.
         case SQLITE_IOERR where sqlite3_system_errno(handle) == ENOSPC: return .full
-        default: return .failed(code: code, reason: reason)
+        case SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_PROTOCOL,
+            SQLITE_INTERRUPT:
+            return .failed(code: code, reason: reason)
+        default: return .rejected(code: code, reason: reason)
         }
     }
 }

@@ -18,7 +18,6 @@ public final class SQLiteSessionStore: SessionStore {
     public init(folder: String, readers: Int = 2) throws(StoreError) {
         file = try StoreFile(folder: folder)
         writer = try Writer(path: file.path)
-        StoreFile.sync(folder: folder)
         self.readers = Readers(path: file.path, count: max(1, readers))
     }
 
@@ -123,6 +122,13 @@ public final class SQLiteSessionStore: SessionStore {
     ) async throws(StoreError) -> RequestRecord {
         try await readers.read { connection throws(StoreError) in
             try connection.request(request, in: session, owner: owner)
+        }
+    }
+
+    /// The content of a request's attachment, by its place.
+    public func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.attachment(position, of: request)
         }
     }
 

@@ -5,7 +5,34 @@ enum Schema {
     /// What this version writes.
     static let version: Int64 = 1
 
-    /// Opens the database for writing, with the settings that the promises need, and brings the schema up to date.
+    /// Makes an empty store where there is none. It is made beside its place and moved there when it is whole, so that
+    /// one sync of the file and one of the folder are enough, and there is never half a store.
+    static func create(at path: String, in folder: String) throws(StoreError) {
+        var status = stat()
+        if stat(path, &status) == 0, status.st_size > 0 { return }
+        let draft = path + ".new"
+        unlink(draft)
+        // Made here so that the mode is right from the start: SQLite gives its other files the same one.
+        let file = Glibc.open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .cannotOpen(path: draft, reason: String(cString: strerror(errno))) }
+        defer { Glibc.close(file) }
+        try write(draft)
+        guard fsync(file) == 0, rename(draft, path) == 0 else {
+            throw .cannotOpen(path: path, reason: String(cString: strerror(errno)))
+        }
+        StoreFile.sync(folder: folder)
+    }
+
+    /// Ends with its connection, which leaves one file.
+    private static func write(_ path: String) throws(StoreError) {
+        let connection = try Connection(path: path, readOnly: false)
+        try connection.execute(
+            "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN; \(tables) PRAGMA user_version=\(version); COMMIT;"
+        )
+        try connection.execute("PRAGMA journal_mode=WAL")
+    }
+
+    /// Opens the database for writing, with the settings that the promises need.
     static func open(_ path: String) throws(StoreError) -> Connection {
         let connection = try Connection(path: path, readOnly: false)
         try connection.execute(
@@ -20,9 +47,6 @@ enum Schema {
         )
         let found = try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         guard found <= version else { throw .newerSchema(found: found, known: version) }
-        if found == 0 {
-            try connection.execute("BEGIN IMMEDIATE;\(tables)PRAGMA user_version=1;COMMIT;")
-        }
         return connection
     }
 
@@ -34,6 +58,11 @@ enum Schema {
             "PRAGMA wal_autocheckpoint=0; PRAGMA query_only=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4096;"
         )
         return connection
+    }
+
+    /// Writes one page, with what it holds already.
+    static func touch(_ connection: Connection) throws(StoreError) {
+        try connection.execute("BEGIN IMMEDIATE; PRAGMA user_version=\(version); COMMIT;")
     }
 
     private static let tables = """
@@ -144,14 +173,12 @@ final class StoreFile: Sendable {
             Glibc.close(lock)
             throw isTaken ? .inUse(path: folder) : .cannotOpen(path: lockPath, reason: why)
         }
-        // Made here so that the mode is right from the start: SQLite gives its other files the same one.
-        let file = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else {
-            let why = reason()
+        do throws(StoreError) {
+            try Schema.create(at: path, in: folder)
+        } catch {
             Glibc.close(lock)
-            throw .cannotOpen(path: path, reason: why)
+            throw error
         }
-        Glibc.close(file)
     }
 
     deinit { Glibc.close(lock) }

@@ -22,25 +22,28 @@ final class Writer: Sendable {
     /// Pages of the log after which it is cut: 64 MB. Readers that never let go would make it grow on.
     private static let truncatePages = 16_384
 
+    /// Milliseconds between two looks whether a disk that took nothing takes something again.
+    private static let probeTime = 1000
+
     private let queue = BlockingQueue<Write>()
     private let writable = Atomic<Bool>(true)
     private let commits = Atomic<Int>(0)
     private let ended: Mutex<(isOver: Bool, waiters: [CheckedContinuation<Void, Never>])> = Mutex((false, []))
 
-    /// Takes over a connection and starts the thread.
+    /// Starts the thread, which opens the store, and returns when that has been done.
     init(path: String) throws(StoreError) {
-        // Opened once here, so that whoever makes the store learns what is wrong, and again on the thread that uses it.
-        _ = try Schema.open(path)
+        let opened = BlockingQueue<Result<Void, StoreError>>()
         startThread(named: "store-writer") { [self] in
             do throws(StoreError) {
-                run(try Schema.open(path))
+                let connection = try Schema.open(path)
+                _ = opened.put(.success(()))
+                run(connection)
             } catch {
-                writable.store(false, ordering: .relaxed)
-                queue.close()
-                while let left = queue.take(upTo: Writer.group), !left.isEmpty { left.forEach { $0.failed(error) } }
+                _ = opened.put(.failure(error))
             }
             finish()
         }
+        try opened.take(upTo: 1)?.first?.get()
     }
 
     /// Whether the last transaction was committed.
@@ -108,19 +111,33 @@ final class Writer: Sendable {
         connection.reportLogPages(to: logPages)
         /// What could not be stored and must be.
         var left: [Write] = []
+        /// Whether a whole group has failed for what may be one write's fault: then each is tried alone.
+        var isSuspicious = false
         var isDirty = false
         while true {
             // Idle: wait for ever, or until it is time to tidy up, or to try again.
-            let wait: Int? = !left.isEmpty ? 500 : isDirty ? 2000 : nil
+            let wait: Int? = !left.isEmpty ? 500 : !isWritable ? Writer.probeTime : isDirty ? 2000 : nil
             let taken = queue.take(upTo: Writer.group, within: wait)
             if taken == nil, left.isEmpty { break }
             if taken?.isEmpty ?? false, left.isEmpty {
-                isDirty = connection.checkpoint(truncate: true) > 0
-                logPages.pointee = 0
+                if isDirty {
+                    isDirty = connection.checkpoint(truncate: true) > 0
+                    logPages.pointee = 0
+                }
+                // Whoever asks whether requests can be taken must not have to send one to find out.
+                if !isWritable { probe(connection) }
                 continue
             }
             let isLastTry = taken == nil
-            left = commit(left + (taken ?? []), on: connection)
+            var rounds = isSuspicious ? left.map { [$0] } + [taken ?? []] : [left + (taken ?? [])]
+            rounds.removeAll(where: \.isEmpty)
+            left = []
+            isSuspicious = false
+            for round in rounds {
+                let (again, reason) = commit(round, on: connection)
+                left += again
+                if case .failed = reason { isSuspicious = true }
+            }
             if isLastTry {
                 // Closing: whoever waits is told, and the process can end.
                 left.forEach { $0.failed(.closed) }
@@ -138,11 +155,21 @@ final class Writer: Sendable {
         _ = connection.checkpoint(truncate: true)
     }
 
-    /// Commits a group. Returns what must be tried again.
-    private func commit(_ group: [Write], on connection: Connection) -> [Write] {
+    /// Writes something that changes nothing.
+    private func probe(_ connection: Connection) {
+        do throws(StoreError) {
+            try Schema.touch(connection)
+            writable.store(true, ordering: .relaxed)
+        } catch {
+            if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+        }
+    }
+
+    /// Commits a group. Returns what must be tried again, and why the whole group failed if it did.
+    private func commit(_ group: [Write], on connection: Connection) -> (again: [Write], reason: StoreError?) {
         var done: [@Sendable () -> Void] = []
         var refused: [@Sendable () -> Void] = []
-        var written: [Write] = []
+        var again: [Write] = []
         do throws(StoreError) {
             try connection.run("BEGIN IMMEDIATE")
             for write in group {
@@ -151,29 +178,32 @@ final class Writer: Sendable {
                     let completion = try write.body(connection)
                     try connection.run("RELEASE one")
                     done.append(completion)
-                    written.append(write)
                 } catch {
                     // After a full disk and the like SQLite has rolled back everything: then the whole group failed.
                     if connection.isInAutocommit || error == .full || error == .busy { throw error }
                     try connection.run("ROLLBACK TO one")
                     try connection.run("RELEASE one")
-                    refused.append { write.failed(error) }
+                    if write.isPatient && error.isTransient {
+                        again.append(write)
+                    } else {
+                        refused.append { write.failed(error) }
+                    }
                 }
             }
             try connection.run("COMMIT")
         } catch {
             if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
             writable.store(false, ordering: .relaxed)
-            var again: [Write] = []
+            again = []
             for write in group {
                 if write.isPatient && error.isTransient { again.append(write) } else { write.failed(error) }
             }
-            return again
+            return (again, error)
         }
-        writable.store(true, ordering: .relaxed)
+        writable.store(again.isEmpty, ordering: .relaxed)
         commits.add(1, ordering: .relaxed)
         refused.forEach { $0() }
         done.forEach { $0() }
-        return []
+        return (again, nil)
     }
 }

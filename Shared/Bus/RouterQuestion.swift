@@ -1,0 +1,51 @@
+public import Wire
+
+/// One question to a router over a connection of its own, as any peer may ask: what health checks need.
+public enum RouterQuestion {
+    /// Asks, and waits for the answer.
+    /// - Returns: The body of the answer; nil when there is none in time.
+    public static func ask(_ query: Query, at endpoint: String, within seconds: Int = 3) async -> [UInt8]? {
+        guard let client = try? BusClient(), let context = try? Context(),
+            let question = try? Outgoing(Header(.query, sequence: 1), json: query)
+        else { return nil }
+        let (answers, answer) = AsyncStream<[UInt8]?>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let asker = Asker(client: client, question: question) { answer.yield($0) }
+        guard (try? client.start(endpoint, context: context, user: asker)) != nil else { return nil }
+        let limit = Task {
+            try? await Task.sleep(for: .seconds(seconds))
+            answer.yield(nil)
+        }
+        defer { limit.cancel() }
+        var answered: [UInt8]?
+        for await body in answers {
+            answered = body
+            break
+        }
+        await client.close()
+        return answered
+    }
+
+    private final class Asker: BusClientUser {
+        private let client: BusClient
+        private let question: Outgoing
+        private let onAnswer: @Sendable ([UInt8]?) -> Void
+
+        init(client: BusClient, question: Outgoing, onAnswer: @escaping @Sendable ([UInt8]?) -> Void) {
+            self.client = client
+            self.question = question
+            self.onAnswer = onAnswer
+        }
+
+        func connected() { try? client.send(question) }
+        func disconnected() {}
+        func received(_ message: consuming Incoming) {
+            switch message.header.type {
+            case .answer: onAnswer(message.header.flags.contains(.terminal) ? nil : message.body())
+            case .error: onAnswer(nil)
+            default: break
+            }
+        }
+        func rejected(_ error: WireError) {}
+        func turn(now: UInt64) -> UInt64? { nil }
+    }
+}

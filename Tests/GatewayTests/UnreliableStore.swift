@@ -1,0 +1,90 @@
+import SessionStore
+import Synchronization
+import Telemetry
+import Wire
+
+/// A store that refuses the next batches for good when a test says so, and else is the one below it.
+final class UnreliableStore: SessionStore {
+    private let store: SQLiteSessionStore
+    private let refusals = Mutex(0)
+
+    init(_ store: SQLiteSessionStore) { self.store = store }
+
+    /// The next so many batches cannot be stored.
+    func refuse(_ count: Int) { refusals.withLock { $0 = count } }
+
+    func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void) {
+        let isRefused = refusals.withLock { left in
+            defer { left = max(0, left - 1) }
+            return left > 0
+        }
+        // Called later and elsewhere, as by a store.
+        if isRefused {
+            Task { done(.failure(.rejected(code: 19, reason: "constraint failed"))) }
+        } else {
+            store.append(batch, then: done)
+        }
+    }
+
+    func accept(
+        _ request: Acceptance,
+        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
+    ) {
+        store.accept(request, then: done)
+    }
+
+    var isWritable: Bool { store.isWritable }
+
+    func close() async { await store.close() }
+
+    func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError) {
+        try await store.createSession(session, owner: owner, at: time)
+    }
+
+    func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64 {
+        try await store.lastSequence(of: session, owner: owner)
+    }
+
+    func events(
+        of session: Identifier,
+        owner: String,
+        after number: UInt64,
+        maxBytes: Int
+    ) async throws(StoreError) -> StoredPage {
+        try await store.events(of: session, owner: owner, after: number, maxBytes: maxBytes)
+    }
+
+    func session(_ session: Identifier, owner: String, messages: Int) async throws(StoreError) -> SessionRecord {
+        try await store.session(session, owner: owner, messages: messages)
+    }
+
+    func sessions(owner: String, before cursor: Int64?, limit: Int) async throws(StoreError) -> [SessionSummary] {
+        try await store.sessions(owner: owner, before: cursor, limit: limit)
+    }
+
+    func request(
+        _ request: Identifier,
+        in session: Identifier,
+        owner: String
+    ) async throws(StoreError) -> RequestRecord {
+        try await store.request(request, in: session, owner: owner)
+    }
+
+    func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8] {
+        try await store.attachment(position, of: request)
+    }
+
+    func openRequests() async throws(StoreError) -> [OpenRequestRecord] { try await store.openRequests() }
+
+    func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord {
+        try await store.openRequest(request)
+    }
+
+    func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord] {
+        try await store.history(before: request, limit: limit)
+    }
+
+    func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
+        try await store.jobs(owner: owner, after: cursor, limit: limit)
+    }
+}
