@@ -7,6 +7,12 @@ extension Dispatcher {
     mutating func planned(_ task: PlanningTask, _ result: PlanningResult, now: UInt64) {
         let header = task.header
         let id = header.job.request
+        // Superseded while it was planned.
+        guard let planned = planning[id], planned.generation == header.generation else { return }
+        planning[id] = nil
+        guard !planned.isCancelled else {
+            return refuse(header, task.gateway, JobError(code: JobError.Code.cancelled, message: "cancelled"))
+        }
         guard requests[id] == nil || (requests[id]?.generation ?? 0) < header.generation else { return }
         let plan: Plan
         let input: JobInput
@@ -18,12 +24,12 @@ extension Dispatcher {
                 JobError(code: JobError.Code.badMessage, message: error.description)
             )
         case .none(let plan, let nearest):
-            send(plan, for: header, to: task.gateway)
+            send(plan, of: id, header.generation, to: task.gateway)
             return refuse(header, task.gateway, outOfScope(nearest))
         case .plan(let made, let given):
             plan = made
             input = given.input
-            if given.isNew { send(plan, for: header, to: task.gateway) }
+            if given.isNew { send(plan, of: id, header.generation, to: task.gateway) }
             let request = PlannedRequest(
                 id: id,
                 generation: header.generation,
@@ -43,12 +49,9 @@ extension Dispatcher {
         }
     }
 
-    private mutating func send(_ plan: Plan, for header: Header, to gateway: GatewayLink) {
-        send(plan, Header(.plan, job: header.job, generation: header.generation), to: gateway)
-    }
-
-    mutating func send(_ plan: Plan, _ head: Header, to gateway: GatewayLink) {
-        if let message = try? Outgoing(head, json: plan) { actions.append(.toGateway(gateway, message)) }
+    mutating func send(_ plan: Plan, of request: Identifier, _ generation: UInt32, to gateway: GatewayLink) {
+        let header = Header(.plan, job: request, generation: generation)
+        if let message = try? Outgoing(header, json: plan) { actions.append(.toGateway(gateway, message)) }
     }
 
     private func outOfScope(_ nearest: [String]) -> JobError {
@@ -228,7 +231,5 @@ extension Dispatcher {
     mutating func cancelCalls(of parent: Job, now: UInt64) {
         guard nextCallStep[parent.id.request] != nil else { return }
         for job in jobs.values where job.caller?.execution == parent.execution { cancel(job, now: now) }
-        let isLast = !jobs.values.contains { $0.id.request == parent.id.request && $0 !== parent }
-        if isLast { nextCallStep[parent.id.request] = nil }
     }
 }

@@ -3,30 +3,36 @@ import Wire
 
 /// Workers coming, going and falling silent; cancelling; the passing of time.
 extension Dispatcher {
+    /// Takes a worker in, with the jobs that it has still. `seen` is the last dispatch that it got over this connection.
+    /// Call ``admit(_:now:)`` when it has been welcomed.
     mutating func registered(
         _ registration: Registration,
         peer: Peer,
         credit: Int,
+        seen: UInt64 = 0,
         now: UInt64
     ) throws(JobError) -> Worker {
-        if let known = registry.workers[peer] {
-            // The same connection introduces itself again; what it still has is in the list it gives.
-            registry.remove(known, now: now)
-            let worker = try registry.register(registration, peer: peer, credit: credit, now: now)
-            adopt(known.leases, registration.held, worker, now: now)
-            return admit(worker, now: now)
+        let known = registry.workers[peer]
+        // Or it came back over a new connection before the old one was found dead.
+        let previous = known ?? registry.workers.values.first { $0.registration.instance == registration.instance }
+        if let known { registry.remove(known, now: now) }
+        let worker: Worker
+        do throws(JobError) {
+            worker = try registry.register(registration, peer: peer, credit: credit, seen: seen, now: now)
+        } catch {
+            // Its old registration went with this attempt, and its jobs with that.
+            if let known { for job in known.leases.values { lost(job, reason: "its worker was refused", now: now) } }
+            throw error
         }
-        let previous = registry.workers.values.first { $0.registration.instance == registration.instance }
-        let worker = try registry.register(registration, peer: peer, credit: credit, now: now)
-        if let previous {
-            // It came back over a new connection before the old one was found dead.
-            registry.remove(previous, now: now)
-            adopt(previous.leases, registration.held, worker, now: now)
-        }
-        return admit(worker, now: now)
+        if let known { worker.dispatches = max(known.dispatches, seen) }
+        guard let previous else { return worker }
+        if known == nil { registry.remove(previous, now: now) }
+        adopt(previous.leases, registration.held, worker, underwaySince: known == nil ? nil : seen, now: now)
+        return worker
     }
 
-    private mutating func admit(_ worker: Worker, now: UInt64) -> Worker {
+    /// Gives a new worker what waits for it.
+    mutating func admit(_ worker: Worker, now: UInt64) {
         let unknown = worker.registration.held.filter { held in
             guard let job = jobs[held.job] else { return true }
             return job.generation != held.generation || job.attempt != held.attempt
@@ -43,7 +49,6 @@ extension Dispatcher {
         early = []
         for request in waiting { resubmit(request, now: now) }
         for skill in worker.skills { if let entry = registry.skills[skill] { fill(entry, now: now) } }
-        return worker
     }
 
     private mutating func resubmit(_ request: EarlyRequest, now: UInt64) {
@@ -51,14 +56,21 @@ extension Dispatcher {
         submitted(request.header, skill: skill, parcel: request.parcel, from: request.gateway, now: now)
     }
 
-    /// Keeps the leases of a worker that has them still, and gives the others to somebody else.
+    /// Keeps the leases of a worker that has them still, and gives the others to somebody else. Over the same connection
+    /// those dispatched after the last that it has seen are on their way to it.
     private mutating func adopt(
         _ leases: Leases,
         _ held: [Registration.Held],
         _ worker: Worker,
+        underwaySince seen: UInt64?,
         now: UInt64
     ) {
         for job in leases.values {
+            if let seen, case .leased(_, let dispatch, false) = job.state, dispatch > seen {
+                worker.leases.add(job)
+                worker.credit = max(worker.credit - 1, 0)
+                continue
+            }
             let isHeld = held.contains {
                 $0.job == job.id && $0.generation == job.generation && $0.attempt == job.attempt
             }
@@ -77,10 +89,12 @@ extension Dispatcher {
     }
 
     /// A worker is gone: its connection ended, or it has been silent for too long.
-    mutating func workerLost(_ peer: Peer, reason: String, now: UInt64) {
+    mutating func workerLost(_ peer: Peer, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
         guard let worker = registry.workers[peer] else { return }
         registry.remove(worker, now: now)
-        for job in worker.leases.values.sorted(by: { $0.id < $1.id }) { lost(job, reason: reason, now: now) }
+        for job in worker.leases.values.sorted(by: { $0.id < $1.id }) {
+            lost(job, reason: reason, mayHaveBegun: mayHaveBegun, now: now)
+        }
         for job in jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
     }
 
@@ -192,6 +206,7 @@ extension Dispatcher {
     mutating func cancelled(_ id: Identifier, now: UInt64) {
         early.removeAll { $0.header.job.request == id.request }
         let isRequest = id.step == 0
+        if isRequest { planning[id]?.isCancelled = true }
         if isRequest, let request = requests[id] {
             // Steps that have not begun will not.
             for step in request.plan.steps where !request.started.contains(step.id) { request.failed.insert(step.id) }
@@ -266,6 +281,7 @@ extension Dispatcher {
             repeatUnanswered(job)
         }
         registry.forget(orphanedBefore: now > 600_000 ? now - 600_000 : 0)
+        registry.forget(gatewaysSilentSince: now > 3_600_000 ? now - 3_600_000 : 0)
     }
 
     private mutating func checkDeadline(_ job: Job, now: UInt64) {

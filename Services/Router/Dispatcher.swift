@@ -50,6 +50,10 @@ struct Dispatcher {
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
     private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
+    /// Requests that are with the planner.
+    var planning: [Identifier: Planning] = [:]
+    /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
+    /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
     let startTime: UInt64
@@ -66,6 +70,11 @@ struct Dispatcher {
     mutating func takeActions(into empty: inout [Action]) { swap(&actions, &empty) }
 
     // MARK: Requests
+
+    struct Planning {
+        let generation: UInt32
+        var isCancelled = false
+    }
 
     struct EarlyRequest {
         let header: Header
@@ -101,6 +110,10 @@ struct Dispatcher {
             // not be decided among the few that are here already.
             let isReturning = header.generation > 1
             if isEarly, registry.skills.isEmpty || isReturning { return wait(header, parcel, gateway) }
+            // The same submission again while it is being planned.
+            if let known = planning[id], known.generation >= header.generation { return }
+            guard planning.count < Limits.planning else { return refuse(header, gateway, plannerBusy) }
+            planning[id] = Planning(generation: header.generation)
             actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
             return
         }
@@ -329,7 +342,7 @@ struct Dispatcher {
     /// Says again what the gateway may have missed while it was away: the plan, questions, and ends of this router's own.
     private mutating func repeatUnanswered(_ id: Identifier) {
         if let request = requests[id] {
-            send(request.plan, Header(.plan, job: id, generation: request.generation), to: request.gateway)
+            send(request.plan, of: id, request.generation, to: request.gateway)
         }
         for job in jobs.values where job.id.request == id { repeatUnanswered(job) }
     }
@@ -342,6 +355,8 @@ struct Dispatcher {
     /// Nothing more will be said about a job.
     mutating func forget(_ job: Job) {
         jobs[job.id] = nil
+        let id = job.id.request
+        if nextCallStep[id] != nil, !jobs.keys.contains(where: { $0.request == id }) { nextCallStep[id] = nil }
         guard let request = job.request else { return }
         request.openJobs -= 1
         close(request)
@@ -359,7 +374,7 @@ struct Dispatcher {
         guard job.execution == execution else { return }
         if case .failed = job.state { return forget(job) }
         guard case .ended(let peer) = job.state else { return }
-        if job.request == nil { jobs.remove(at: index) } else { forget(job) }
+        if job.request == nil, nextCallStep.isEmpty { jobs.remove(at: index) } else { forget(job) }
         // Nearly always few workers: a list, as a dictionary would cost more than the rest.
         for index in acknowledgements.indices where acknowledgements[index].peer == peer {
             return ExecutionList.append(execution, to: &acknowledgements[index].body)
@@ -392,6 +407,16 @@ struct Dispatcher {
         var hint = names.isEmpty ? "no worker has registered yet" : "skills here: \(names.joined(separator: ", "))"
         if let near, distance(near, skill) <= 2 { hint = "did you mean \(near)? \(hint)" }
         return JobError(code: JobError.Code.unknownSkill, message: "there is no skill \"\(skill)\"", hint: hint)
+    }
+
+    private var plannerBusy: JobError {
+        JobError(
+            code: JobError.Code.overloaded,
+            message: "\(Limits.planning) requests wait for a plan already",
+            hint: "try again a little later, or name the skill",
+            retryable: true,
+            retryAfter: 1
+        )
     }
 
     func overloaded(_ entry: SkillEntry) -> JobError {

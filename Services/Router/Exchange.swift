@@ -255,7 +255,8 @@ struct Exchange: ~Copyable {
             log.info("worker drains", ["worker": "\(worker.registration.worker)"])
         case .goodbye:
             log.info("worker left", ["worker": "\(worker.registration.worker)"])
-            dispatcher.workerLost(peer, reason: "its worker left", now: now)
+            // It has said that it begins nothing more.
+            dispatcher.workerLost(peer, reason: "its worker left", mayHaveBegun: false, now: now)
         default: unexpected(header, peer, .backend)
         }
     }
@@ -273,7 +274,7 @@ struct Exchange: ~Copyable {
     private mutating func register(_ body: [UInt8], _ header: Header, _ peer: Peer, now: UInt64) {
         do {
             let registration = try JSONBody.decode(Registration.self, from: body)
-            for manifest in registration.manifests where registration.manifests.count > 0 {
+            for manifest in registration.manifests {
                 let size = try JSONBody.encode(manifest).count
                 guard size <= Limits.manifest else {
                     throw JobError(
@@ -283,9 +284,16 @@ struct Exchange: ~Copyable {
                 }
             }
             let credit = min(Int(clamping: header.value), registration.concurrency)
+            let worker = try dispatcher.registered(
+                registration,
+                peer: peer,
+                credit: credit,
+                seen: header.sequence,
+                now: now
+            )
             // WELCOME goes first: a job must not reach a worker that does not know yet that it is registered.
             dispatcher.actions.append(.toWorker(peer, welcome))
-            _ = try dispatcher.registered(registration, peer: peer, credit: credit, now: now)
+            dispatcher.admit(worker, now: now)
             log.info(
                 "worker registered",
                 [
@@ -294,9 +302,6 @@ struct Exchange: ~Copyable {
                 ]
             )
         } catch let error as JobError {
-            dispatcher.actions.removeAll { action in
-                if case .toWorker(peer, let message) = action { message.header.type == .welcome } else { false }
-            }
             log.warning("worker refused", ["peer": "\(peer)", "code": "\(error.code)", "reason": "\(error.message)"])
             complain(to: peer, .backend, error)
         } catch {
@@ -314,12 +319,17 @@ struct Exchange: ~Copyable {
                 let answer = Header(.answer, sequence: header.sequence)
                 reply(try Outgoing(answer, json: dispatcher.registry.list), to: peer, side)
             case .route:
+                guard questions.count < Limits.planning else {
+                    throw JobError(code: JobError.Code.overloaded, message: "too many questions wait for the planner")
+                }
                 questions[nextTask] = (peer, side, header.sequence)
                 planner.submit(.init(number: nextTask, kind: .question(query)))
                 nextTask += 1
             }
         } catch {
-            complain(to: peer, side, JobError(code: JobError.Code.badMessage, message: "\(error)"))
+            let refusal = JobError(code: JobError.Code.badMessage, message: "\(error)")
+            guard let message = try? Outgoing(Header(.error, sequence: header.sequence), json: refusal) else { return }
+            reply(message, to: peer, side)
         }
     }
 
@@ -346,7 +356,7 @@ struct Exchange: ~Copyable {
                 case .toGateway(let gateway, let message):
                     if try message.send(on: frontend, to: gateway.peer) == .unreachable, gateway.isConnected {
                         dispatcher.registry.lose(gateway)
-                        log.warning("gateway lost", ["gateway": "\(gateway.id)"])
+                        if !gateway.id.isEmpty { log.warning("gateway lost", ["gateway": "\(gateway.id)"]) }
                     }
                 case .dispatch(let job, let worker, let header):
                     if try job.parcel.send(on: backend, to: worker.peer, header: header) != .sent {

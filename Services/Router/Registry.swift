@@ -8,8 +8,8 @@ final class Worker {
     let skills: [String]
     /// Slots that are free by all that is known: what the worker said last, less what was sent since.
     var credit: Int
-    /// Numbers the dispatches to it.
-    var dispatches: UInt64 = 0
+    /// Number of the last dispatch over this connection.
+    var dispatches: UInt64
     /// What it serves, as far as it was accepted.
     var entries: [SkillEntry] = []
     /// Jobs that it has.
@@ -17,10 +17,11 @@ final class Worker {
     var isDraining = false
     var lastHeard: UInt64
 
-    init(peer: Peer, registration: Registration, credit: Int, now: UInt64) {
+    init(peer: Peer, registration: Registration, credit: Int, dispatches: UInt64 = 0, now: UInt64) {
         self.peer = peer
         self.registration = registration
         self.credit = credit
+        self.dispatches = dispatches
         skills = registration.manifests.map(\.id)
         lastHeard = now
     }
@@ -208,12 +209,21 @@ struct Registry {
         gatewaysByPeer[gateway.peer] = nil
     }
 
+    /// Forgets gateways that went long ago. One that has fallen silent without a word is gone as well.
+    mutating func forget(gatewaysSilentSince time: UInt64) {
+        for (id, gateway) in gateways where gateway.lastHeard < time {
+            lose(gateway)
+            gateways[id] = nil
+        }
+    }
+
     /// Takes a worker in.
     /// - Throws: `JobError` that says which manifest is refused and why.
     mutating func register(
         _ registration: Registration,
         peer: Peer,
         credit: Int,
+        seen: UInt64 = 0,
         now: UInt64
     ) throws(JobError) -> Worker {
         guard workers.count < Limits.workers || workers[peer] != nil else {
@@ -235,8 +245,23 @@ struct Registry {
                 message: "concurrency must be between 1 and 1024, it is \(registration.concurrency)"
             )
         }
-        for manifest in registration.manifests { try check(manifest) }
-        let worker = Worker(peer: peer, registration: registration, credit: credit, now: now)
+        guard 1...Limits.shortString ~= registration.worker.utf8.count else {
+            throw JobError(
+                code: JobError.Code.badManifest,
+                message: "\"worker\" must have 1 to \(Limits.shortString) bytes, it has \(registration.worker.utf8.count)"
+            )
+        }
+        var ids: Set<String> = []
+        for manifest in registration.manifests {
+            guard ids.insert(manifest.id).inserted else {
+                throw JobError(
+                    code: JobError.Code.badManifest,
+                    message: "skill \"\(manifest.id.prefix(64))\" is registered twice by the same worker"
+                )
+            }
+            try check(manifest)
+        }
+        let worker = Worker(peer: peer, registration: registration, credit: credit, dispatches: seen, now: now)
         workers[peer] = worker
         for manifest in registration.manifests { add(manifest, worker, now: now) }
         return worker

@@ -92,6 +92,7 @@ enum Router {
     }
 
     private static func serve(_ settings: RouterLoop.Settings, signals: AsyncStream<Int32>) async -> Never {
+        FileLimit.raise()
         let log = Log(service: "router")
         let (endings, ending) = AsyncStream<Int32>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let loop: RouterLoop

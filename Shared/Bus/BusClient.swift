@@ -68,13 +68,13 @@ public final class BusClient: Sendable {
 
     /// Starts the thread, which connects to the address and stays connected until ``close()``. Returns when it runs.
     /// - Throws: `BusError` when the address is none, or no socket can be had.
-    public func start(_ endpoint: String, context: Context, user: any BusClientUser) throws(BusError) {
+    public func start(_ endpoint: String, user: any BusClientUser) throws(BusError) {
         let ready = Semaphore()
         let report = Report(ready)
         state.withLock { $0.hasStarted = true }
         runThread(named: "bus") { [self] in
             do throws(BusError) {
-                try run(endpoint, context: context, user: user) { report.succeed() }
+                try run(endpoint, user: user) { report.succeed() }
             } catch {
                 if !report.fail(error) { user.failed(error) }
             }
@@ -135,10 +135,12 @@ public final class BusClient: Sendable {
 
     private func run(
         _ endpoint: String,
-        context: Context,
         user: any BusClientUser,
         started: () -> Void
     ) throws(BusError) {
+        // Its own: with the sockets it ends here, which waits until what was sent has left (for as long as ZMQ_LINGER
+        // allows). Were it kept by others, a process could exit before its last words are out.
+        let context = try Context()
         let socket = try Socket(.dealer, in: context)
         let monitor = try Socket(.pair, in: context)
         let monitorAddress = "inproc://monitor-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"

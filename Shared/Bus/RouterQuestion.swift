@@ -5,12 +5,12 @@ public enum RouterQuestion {
     /// Asks, and waits for the answer.
     /// - Returns: The body of the answer; nil when there is none in time.
     public static func ask(_ query: Query, at endpoint: String, within seconds: Int = 3) async -> [UInt8]? {
-        guard let client = try? BusClient(), let context = try? Context(),
+        guard let client = try? BusClient(),
             let question = try? Outgoing(Header(.query, sequence: 1), json: query)
         else { return nil }
         let (answers, answer) = AsyncStream<[UInt8]?>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let asker = Asker(client: client, question: question) { answer.yield($0) }
-        guard (try? client.start(endpoint, context: context, user: asker)) != nil else { return nil }
+        guard (try? client.start(endpoint, user: asker)) != nil else { return nil }
         let limit = Task {
             try? await Task.sleep(for: .seconds(seconds))
             answer.yield(nil)

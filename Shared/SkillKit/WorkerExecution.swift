@@ -25,6 +25,12 @@ final class WorkerExecution: Sendable {
     let startTime: UInt64
     let deadline: UInt64?
 
+    /// Whether the bus thread has been told that there is something to send: once for each, however much comes after.
+    private enum Pending: Int, Comparable {
+        case none, later, now
+        static func < (one: Pending, other: Pending) -> Bool { one.rawValue < other.rawValue }
+    }
+
     private struct State {
         var outbox = EventRecordWriter()
         /// Whether nothing in the outbox is urgent.
@@ -36,7 +42,7 @@ final class WorkerExecution: Sendable {
         var terminal: Outgoing?
         var progress: UInt64 = 0
         var isFenced = false
-        var isWaitingForFlush = false
+        var flush = Pending.none
         var streamedText = false
         var stopReason: JobError?
         var openCalls = 0
@@ -94,9 +100,10 @@ final class WorkerExecution: Sendable {
 
     private func mark(_ state: inout State) -> Bool {
         state.progress += 1
-        defer { state.isWaitingForFlush = true }
-        // What only waits for company needs no second wake-up, except for the end.
-        return !state.isWaitingForFlush || state.hasTerminal || !state.outboxMayWait
+        let needed: Pending = state.hasTerminal || !state.outboxMayWait ? .now : .later
+        guard state.flush < needed else { return false }
+        state.flush = needed
+        return true
     }
 
     /// Takes the end of a job that went well, before it the whole text if none of it was streamed. True if the bus
@@ -128,12 +135,15 @@ final class WorkerExecution: Sendable {
     func flush(now: UInt64) -> Flush {
         state.withLock { state in
             guard state.outbox.count > 0, !state.isFenced else {
-                state.isWaitingForFlush = false
+                state.flush = .none
                 return .nothing
             }
             let isSmall = state.outbox.bytes.count < WorkerExecution.coalescingSize
             let due = state.lastFlush + WorkerExecution.coalescingTime
-            if state.outboxMayWait, isSmall, now < due { return .later(due) }
+            if state.outboxMayWait, isSmall, now < due {
+                state.flush = .later
+                return .later(due)
+            }
             var header = Header(
                 .event,
                 job: execution.job,
@@ -152,7 +162,7 @@ final class WorkerExecution: Sendable {
             }
             state.outbox = EventRecordWriter()
             state.outboxMayWait = true
-            state.isWaitingForFlush = false
+            state.flush = .none
             state.lastFlush = now
             return .message(message, freesSlot: givesSlotBack(&state))
         }

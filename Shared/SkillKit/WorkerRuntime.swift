@@ -76,7 +76,12 @@ final class WorkerRuntime: BusClientUser {
 
     // MARK: The bus thread
 
-    func connected() { state.withLock { register(&$0, now: Monotonic.milliseconds) } }
+    func connected() {
+        state.withLock { state in
+            state.dispatchSeen = 0
+            register(&state, now: Monotonic.milliseconds)
+        }
+    }
 
     func disconnected() {
         // What a call is answered may be lost with the connection: whoever waits decides what to do.
@@ -92,7 +97,6 @@ final class WorkerRuntime: BusClientUser {
 
     func register(_ state: inout State, now: UInt64) {
         state.phase = .registering(since: now)
-        state.dispatchSeen = 0
         var registration = registration
         registration.held = state.executions.values.map { execution in
             let isEnded = execution.hasEnded
@@ -104,7 +108,8 @@ final class WorkerRuntime: BusClientUser {
         }
         do {
             let free = freeSlots(state)
-            try client.send(Outgoing(Header(.register, value: UInt64(free)), json: registration))
+            let header = Header(.register, sequence: state.dispatchSeen, value: UInt64(free))
+            try client.send(Outgoing(header, json: registration))
         } catch {
             log.error("registration not sent", ["reason": "\(error)"])
         }

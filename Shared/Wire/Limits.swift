@@ -29,6 +29,8 @@ public enum Limits {
     public static let queuedJobsPerSkill = 1000
     /// Bytes of the jobs waiting for a worker of one skill.
     public static let queuedBytesPerSkill = 64 * 1024 * 1024
+    /// Requests, and questions, that wait for the planner of one router.
+    public static let planning = 1000
     /// Steps of one plan.
     public static let planSteps = 32
     /// Steps on the longest way through a plan, and calls of skills by skills.

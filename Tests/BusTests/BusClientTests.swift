@@ -50,7 +50,7 @@ struct BusClientTests {
         let router = try Echo(context)
         let user = User()
         let client = try BusClient()
-        try client.start(router.endpoint, context: context, user: user)
+        try client.start(router.endpoint, user: user)
         await user.until { $0.connects == 1 }
         let sizes = [0, 1, 100, Limits.inlineBody, Limits.inlineBody + 1, 3_000_000]
         for (index, size) in sizes.enumerated() {
@@ -65,9 +65,8 @@ struct BusClientTests {
     }
 
     @Test(.timeLimit(.minutes(1))) func aClosedClientTakesNothing() async throws {
-        let context = try Context()
         let client = try BusClient()
-        try client.start("tcp://127.0.0.1:1", context: context, user: User())
+        try client.start("tcp://127.0.0.1:1", user: User())
         await client.close()
         #expect(throws: BusClient.Refusal.self) { try client.send(Outgoing(Header(.heartbeat))) }
     }
@@ -78,7 +77,7 @@ struct BusClientTests {
         let deaf = try Deaf(endpoint, context)
         let user = User()
         let client = try BusClient(byteLimit: 1 << 30)
-        try client.start(endpoint, context: context, user: user)
+        try client.start(endpoint, user: user)
         await user.until { $0.connects == 1 }
         // More than both ends hold and the system's buffers between them.
         let body = [UInt8](repeating: 1, count: 1000)
@@ -97,7 +96,7 @@ struct BusClientTests {
         let router = try Echo(context)
         let user = User()
         let client = try BusClient()
-        try client.start(router.endpoint, context: context, user: user)
+        try client.start(router.endpoint, user: user)
         await user.until { $0.connects == 1 }
         let large = [UInt8](repeating: 0, count: Limits.frame)
         let half = SharedFrame(Message(size: Limits.message / 2) { _ in })
@@ -127,7 +126,7 @@ struct BusClientTests {
         guard let endpoint = try? socket.bind("tcp://[::1]:*") else { return }
         let user = User()
         let client = try BusClient()
-        try client.start(endpoint, context: context, user: user)
+        try client.start(endpoint, user: user)
         await user.until { $0.connects == 1 }
         await client.close()
     }
@@ -146,7 +145,7 @@ struct BusClientTests {
     @Test func anAddressThatIsNoneIsAnError() throws {
         let client = try BusClient()
         #expect(throws: BusError.self) {
-            try client.start("nonsense", context: try Context(), user: User())
+            try client.start("nonsense", user: User())
         }
     }
 }

@@ -22,7 +22,9 @@ struct Bench {
         version: String = "1.0.0",
         idempotent: Bool = true,
         held: [Registration.Held] = [],
-        instance: Identifier = .timeOrdered(milliseconds: 1)
+        instance: Identifier = .timeOrdered(milliseconds: 1),
+        again known: Peer? = nil,
+        seen: UInt64 = 0
     ) throws -> Peer {
         let manifest = SkillManifest(id: skill, description: "d", version: version, idempotent: idempotent)
         let registration = Registration(
@@ -35,9 +37,15 @@ struct Bench {
             manifests: [manifest],
             held: held
         )
-        nextPeer += 1
-        let peer = Peer(number: nextPeer)
-        _ = try dispatcher.registered(registration, peer: peer, credit: credit, now: now)
+        let peer: Peer
+        if let known {
+            peer = known
+        } else {
+            nextPeer += 1
+            peer = Peer(number: nextPeer)
+        }
+        let worker = try dispatcher.registered(registration, peer: peer, credit: credit, seen: seen, now: now)
+        dispatcher.admit(worker, now: now)
         return peer
     }
 

@@ -89,6 +89,23 @@ struct WorkerExecutionTests {
         #expect(message.header.sequence + message.header.value - 1 == 201)
     }
 
+    @Test func aRouterThatIsAwayIsToldOnceHoweverMuchIsSaid() {
+        #expect(execution.record(.progress, Array("{}".utf8)))
+        for _ in 0..<1000 {
+            #expect(!execution.record(.progress, Array("{}".utf8)))
+            #expect(!execution.record(.delta, text: "d"))
+        }
+        #expect(!execution.record(.finished, []))
+        #expect(execution.flush(now: 1).message?.header.value == 2002)
+    }
+
+    @Test func whatMayWaitIsAskedForAgainWhenItBecomesUrgent() {
+        #expect(execution.record(.started, []))
+        #expect(!execution.record(.delta, text: "d"))
+        #expect(execution.record(.progress, Array("{}".utf8)))
+        #expect(!execution.record(.finished, []))
+    }
+
     @Test func aStopIsGivenOnce() {
         #expect(execution.stop(JobError(code: "cancelled", message: "m")))
         #expect(!execution.stop(JobError(code: "timeout", message: "m")))

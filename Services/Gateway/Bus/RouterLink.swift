@@ -49,8 +49,8 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
     }
 
     /// Connects, and stays connected until ``close()``.
-    func start(_ endpoint: String, context: Context) throws(BusError) {
-        try client.start(endpoint, context: context, user: self)
+    func start(_ endpoint: String) throws(BusError) {
+        try client.start(endpoint, user: self)
     }
 
     /// Says goodbye and ends the connection.

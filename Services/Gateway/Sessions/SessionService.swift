@@ -17,7 +17,6 @@ final class SessionService: SessionAPI {
     let requests: OpenRequests
     private let followers: Followers
     let link: RouterLink
-    private let context: Context
     let log: Log
     private let isDraining = Atomic<Bool>(false)
     private let clock = Mutex<Task<Void, Never>?>(nil)
@@ -37,7 +36,6 @@ final class SessionService: SessionAPI {
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
         link = try RouterLink(name: name, requests: requests, log: log)
-        context = try Context()
         ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -55,7 +53,7 @@ final class SessionService: SessionAPI {
     }
 
     /// Connects to the router, and stays connected.
-    func connect(_ endpoint: String) throws(BusError) { try link.start(endpoint, context: context) }
+    func connect(_ endpoint: String) throws(BusError) { try link.start(endpoint) }
 
     /// Takes nothing new, and lets followers go.
     func stopTaking() {

@@ -35,7 +35,7 @@ enum BenchGateway {
         guard let endpoint = options.value("front") else { throw UsageError("--front is needed") }
         let client = try BusClient()
         let load = try Load(settings, client)
-        try client.start(endpoint, context: try Context(), user: load)
+        try client.start(endpoint, user: load)
         printOutput(await load.result)
         await client.close()
     }

@@ -1,0 +1,98 @@
+import Bus
+import Testing
+import Wire
+
+@testable import Router
+
+/// What becomes of a worker's jobs when it introduces itself again, or leaves.
+struct RegistrationTests {
+    @Test func whatIsOnItsWayToAWorkerThatRegistersAgainStaysItsOwn() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 2, idempotent: false)
+        let request = try bench.submit()
+        bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now)
+        let sent = bench.taken().dispatches
+        #expect(sent.count == 1)
+        // Its second registration left before the job arrived.
+        _ = try bench.worker(credit: 2, idempotent: false, again: peer, seen: 0)
+        let (dispatches, said) = bench.taken()
+        #expect(dispatches.isEmpty)
+        #expect(!said.contains { $0.hasPrefix("gateway") })
+        #expect(bench.event(sent[0].0, from: peer) == "forward")
+        #expect(bench.dispatcher.registry.workers[peer]?.credit == 1)
+    }
+
+    @Test func whatAWorkerHasSeenAndDoesNotHoldGoesToAnother() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        try bench.submit()
+        let first = bench.taken().dispatches
+        _ = try bench.worker(credit: 1, again: peer, seen: 1)
+        let second = bench.taken().dispatches
+        #expect(second.map(\.0.attempt) == [first[0].0.attempt + 1])
+    }
+
+    @Test func dispatchesAreNumberedOnOverTheSameConnection() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 4)
+        for _ in 0..<3 { try bench.submit() }
+        _ = bench.taken()
+        // The router had taken it for dead: it knows nothing of the connection but what the worker says.
+        bench.dispatcher.workerLost(peer, reason: "silent", now: bench.now)
+        _ = try bench.worker(credit: 4, again: peer, seen: 3)
+        #expect(bench.dispatcher.registry.workers[peer]?.dispatches == 6)
+        // A heartbeat that left before the new dispatches arrived takes none of them for lost.
+        let worker = try #require(bench.dispatcher.registry.workers[peer])
+        bench.dispatcher.heartbeat(from: worker, free: 4, seen: 3, running: [], now: bench.now)
+        #expect(worker.leases.count == 3)
+        #expect(worker.credit == 1)
+    }
+
+    @Test func aWorkerThatSaidGoodbyeHasBegunNothingThatItDidNotReport() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1, idempotent: false)
+        let request = try bench.submit()
+        bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now)
+        #expect(bench.taken().dispatches.count == 1)
+        bench.dispatcher.workerLost(peer, reason: "left", mayHaveBegun: false, now: bench.now)
+        #expect(bench.taken().said.isEmpty)
+        _ = try bench.worker(credit: 1, idempotent: false)
+        #expect(bench.taken().dispatches.map(\.0.job) == [request.job(step: 1)])
+    }
+
+    @Test func aRegistrationThatIsRefusedGivesTheJobsOfTheFormerOneBack() throws {
+        var bench = Bench()
+        let peer = try bench.worker("echo", credit: 1)
+        _ = try bench.worker("echo", credit: 1)
+        try bench.submit()
+        let held = try #require(bench.taken().dispatches.first)
+        let other = held.1 == peer ? peer : held.1
+        #expect(throws: JobError.self) { _ = try bench.worker("", credit: 1, again: other) }
+        #expect(bench.taken().dispatches.map(\.0.job) == [held.0.job])
+    }
+
+    @Test(arguments: [0, 257])
+    func aNameHasALength(_ length: Int) {
+        expectRefusal("\"worker\"", worker: String(repeating: "n", count: length), skills: ["a"])
+    }
+
+    @Test func aSkillIsRegisteredOnceByAWorker() { expectRefusal("\"a\" is registered twice", worker: "w", skills: ["a", "a"]) }
+
+    private func expectRefusal(_ words: String, worker: String, skills: [String]) {
+        var bench = Bench()
+        let registration = Registration(
+            worker: worker,
+            instance: .none,
+            host: "h",
+            pid: 7,
+            product: "t",
+            concurrency: 1,
+            manifests: skills.map { SkillManifest(id: $0, description: "d") }
+        )
+        let error = #expect(throws: JobError.self) {
+            _ = try bench.dispatcher.registered(registration, peer: Peer(number: 77), credit: 1, now: 1)
+        }
+        #expect(error?.message.contains(words) == true)
+        #expect(bench.dispatcher.registry.workers.isEmpty)
+    }
+}
