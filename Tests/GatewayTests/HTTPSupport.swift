@@ -1,6 +1,7 @@
 import HTTPServer
 import SessionStore
 import Telemetry
+import Testing
 import TestSupport
 import Wire
 
@@ -132,7 +133,11 @@ struct FollowedSession: Sendable {
     }
 
     func has(_ count: Int, within limit: Duration = .seconds(20)) async -> Bool {
-        await eventually(within: limit) { events.count >= count }
+        let has = await eventually(within: limit) { events.count >= count }
+        if !has {
+            Issue.record("\(events.count) of \(count) events; at its end: \(connection.isAtEnd); \(connection.text.suffix(500))")
+        }
+        return has
     }
 }
 
