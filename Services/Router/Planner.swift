@@ -81,7 +81,8 @@ final class Planner: Sendable {
     }
 
     private func run() {
-        var model = IntentModel(manifests: [])
+        // Made when it is first needed: a router without peers keeps neither its tables nor ICU's in memory.
+        var model: IntentModel?
         while true {
             semaphore.wait()
             let (work, manifests, isClosed) = state.withLock { state in
@@ -94,7 +95,9 @@ final class Planner: Sendable {
             if isClosed { return }
             if let manifests { model = IntentModel(manifests: manifests) }
             guard !work.isEmpty else { continue }
-            let results = work.map { (number: $0.number, answer: Planner.answer($0.kind, model)) }
+            let known = model ?? IntentModel(manifests: [])
+            model = known
+            let results = work.map { (number: $0.number, answer: Planner.answer($0.kind, known)) }
             state.withLock { $0.results += results }
             wakeUp.signal()
         }
