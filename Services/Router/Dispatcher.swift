@@ -117,7 +117,7 @@ struct Dispatcher {
             actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
             return
         }
-        guard let entry = registry.skills[skill] else {
+        guard let entry = registry.skill(skill) else {
             if isEarly { return wait(header, parcel, gateway) }
             return refuse(header, gateway, unknown(skill))
         }

@@ -6,7 +6,7 @@ struct PassingMessages: ~Copyable {
     private var slots: UnsafeMutablePointer<Incoming?>
     private var capacity = 64
     private var count = 0
-    /// Bytes of their bodies.
+    /// Bytes of those that have more than one frame.
     private(set) var bytes = 0
 
     init() { slots = .allocate(capacity: capacity) }
@@ -19,7 +19,7 @@ struct PassingMessages: ~Copyable {
     /// Keeps a message until it is taken, and tells its place.
     mutating func add(_ message: consuming Incoming) -> Int {
         if count == capacity { grow() }
-        bytes += message.bodyCount
+        bytes += message.furtherBytes
         (slots + count).initialize(to: consume message)
         count += 1
         return count - 1

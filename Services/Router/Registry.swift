@@ -184,6 +184,7 @@ struct Registry {
     private(set) var workers: [Peer: Worker] = [:]
     var gateways: [String: GatewayLink] = [:]
     private var gatewaysByPeer: [Peer: GatewayLink] = [:]
+    private var lastAsked: SkillEntry?
     /// Rises whenever routing must look at the manifests again.
     private(set) var revision: UInt64 = 0
 
@@ -191,6 +192,13 @@ struct Registry {
     var manifests: [SkillManifest] { skills.keys.sorted().compactMap { skills[$0]?.manifest } }
 
     func gateway(of peer: Peer) -> GatewayLink? { gatewaysByPeer[peer] }
+
+    /// A skill by its id. The one asked for last is found without hashing: requests come in runs.
+    mutating func skill(_ id: String) -> SkillEntry? {
+        if let lastAsked, lastAsked.id == id { return lastAsked }
+        lastAsked = skills[id]
+        return lastAsked
+    }
 
     /// Takes a gateway in, or back under a new peer.
     mutating func greet(_ hello: Hello, peer: Peer, now: UInt64) -> GatewayLink {
@@ -248,7 +256,8 @@ struct Registry {
         guard 1...Limits.shortString ~= registration.worker.utf8.count else {
             throw JobError(
                 code: JobError.Code.badManifest,
-                message: "\"worker\" must have 1 to \(Limits.shortString) bytes, it has \(registration.worker.utf8.count)"
+                message: "\"worker\" must have 1 to \(Limits.shortString) bytes, "
+                    + "it has \(registration.worker.utf8.count)"
             )
         }
         var ids: Set<String> = []
@@ -331,6 +340,7 @@ struct Registry {
         for (id, entry) in skills {
             guard let orphanedAt = entry.orphanedAt, orphanedAt < time, entry.queue.count == 0 else { continue }
             skills[id] = nil
+            lastAsked = nil
             revision += 1
         }
     }

@@ -12,6 +12,14 @@ public final class SharedFrame: Sendable {
     /// Another handle on the content.
     public func share() -> Message { frame.withLock { frame in frame.share() } }
 
+    /// The content, by a handle of its own.
+    func withBytes<Result, Failure: Error>(
+        _ read: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var handle = share()
+        return try handle.withBytes(read)
+    }
+
     /// A copy of the content.
     public func bytes(from offset: Int = 0) -> [UInt8] { frame.withLock { $0.message.bytes(from: offset) } }
 

@@ -1,8 +1,8 @@
 import HTTPServer
 import SessionStore
 import Telemetry
-import Testing
 import TestSupport
+import Testing
 import Wire
 
 @testable import Gateway
@@ -135,7 +135,8 @@ struct FollowedSession: Sendable {
     func has(_ count: Int, within limit: Duration = .seconds(20)) async -> Bool {
         let has = await eventually(within: limit) { events.count >= count }
         if !has {
-            Issue.record("\(events.count) of \(count) events; at its end: \(connection.isAtEnd); \(connection.text.suffix(500))")
+            let end = connection.isAtEnd ? "and its end" : "and no end"
+            Issue.record("\(events.count) of \(count) events \(end): \(connection.text.suffix(500))")
         }
         return has
     }
