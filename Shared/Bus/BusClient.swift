@@ -55,6 +55,8 @@ public final class BusClient: Sendable {
         var endWaiters: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
+    private let baton = Mutex(Baton())
+    private let watch = Semaphore()
     private let wakeUp: WakeUp
     private let byteLimit: Int
 
@@ -67,26 +69,100 @@ public final class BusClient: Sendable {
     }
 
     /// Starts the thread, which connects to the address and stays connected until ``close()``. Returns when it runs.
+    /// - Parameter work: What the thread may do between its turns; with it goes a second thread that takes over.
     /// - Throws: `BusError` when the address is none, or no socket can be had.
-    public func start(_ endpoint: String, user: any BusClientUser) throws(BusError) {
+    public func start(
+        _ endpoint: String,
+        user: any BusClientUser,
+        work: (any BusWork)? = nil
+    ) throws(BusError) {
         let ready = Semaphore()
         let report = Report(ready)
         state.withLock { $0.hasStarted = true }
         runThread(named: "bus") { [self] in
             do throws(BusError) {
-                try run(endpoint, user: user) { report.succeed() }
+                let address = "inproc://monitor-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
+                var loop = try BusLoop(endpoint, monitoredAt: address, wakeUp: wakeUp)
+                report.succeed()
+                loop.next = user.turn(now: Monotonic.milliseconds)
+                if let work { runThread(named: "bus second") { [self] in second(user, work) } }
+                try serve(loop, user, work)
             } catch {
                 if !report.fail(error) { user.failed(error) }
+                ended()
             }
-            let waiters = state.withLock { state in
-                state.hasEnded = true
-                defer { state.endWaiters = [] }
-                return state.endWaiters
-            }
-            waiters.forEach { $0.resume() }
         }
         ready.wait()
         if let error = report.error { throw error }
+    }
+
+    /// Is the bus thread until the client is closed, or until another thread has become it.
+    private func serve(
+        _ given: consuming BusLoop,
+        _ user: any BusClientUser,
+        _ work: (any BusWork)?
+    ) throws(BusError) {
+        var own: BusLoop? = consume given
+        while var loop = own.take() {
+            var step = Step.turn
+            while case .turn = step { step = try turn(&loop, user, work) }
+            guard case .work(let work) = step else {
+                loop.socket.stopMonitor()
+                _ = consume loop
+                return ended()
+            }
+            own = consume loop
+            let mustWake = baton.withLock { $0.put(own.take(), now: Monotonic.milliseconds) }
+            if mustWake { watch.signal() }
+            work.perform()
+            own = baton.withLock { $0.take() }
+            guard own != nil else { break }
+            work.performed()
+            // What it brought is to be sent before anything is waited for.
+            own?.next = 0
+        }
+        if let work { second(user, work) }
+    }
+
+    /// Watches over the work of the bus thread, and becomes the bus thread when that takes long.
+    private func second(_ user: any BusClientUser, _ work: any BusWork) {
+        let isOver = baton.withLock { baton in
+            baton.hasSecond = true
+            return baton.isOver
+        }
+        if isOver { return }
+        while true {
+            watch.wait()
+            watching: while true {
+                usleep(1000)
+                switch baton.withLock({ $0.watch(now: Monotonic.milliseconds) }) {
+                case .over: return
+                case .again: continue watching
+                case .rest: break watching
+                case .takeOver(var loop):
+                    work.overran(now: Monotonic.milliseconds)
+                    loop.next = 0
+                    do throws(BusError) {
+                        return try serve(loop, user, work)
+                    } catch {
+                        user.failed(error)
+                        return ended()
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sockets are closed.
+    private func ended() {
+        baton.withLock { $0.isOver = true }
+        watch.signal()
+        let waiters = state.withLock { state in
+            state.hasEnded = true
+            defer { state.endWaiters = [] }
+            return state.endWaiters
+        }
+        waiters.forEach { $0.resume() }
     }
 
     /// Queues a message. From any thread. What is still queued when a connection is made is dropped: send from
@@ -133,78 +209,72 @@ public final class BusClient: Sendable {
         }
     }
 
-    private func run(
-        _ endpoint: String,
-        user: any BusClientUser,
-        started: () -> Void
-    ) throws(BusError) {
-        // Its own: with the sockets it ends here, which waits until what was sent has left (for as long as ZMQ_LINGER
-        // allows). Were it kept by others, a process could exit before its last words are out.
-        let context = try Context()
-        let socket = try Socket(.dealer, in: context)
-        let monitor = try Socket(.pair, in: context)
-        let monitorAddress = "inproc://monitor-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
-        try socket.monitor(at: monitorAddress)
-        try monitor.connect(monitorAddress)
-        try socket.connect(endpoint)
-        var poller = Poller()
-        poller.add(socket)
-        poller.add(monitor)
-        poller.add(wakeUp)
-        started()
-        var next: UInt64? = user.turn(now: Monotonic.milliseconds)
-        var isConnected = false
-        var sending: [Outgoing] = []
-        while true {
-            let (isClosed, isBlocked) = try sendWaiting(on: socket, isConnected: isConnected, using: &sending)
-            if isClosed { break }
-            // Between emptying the queue and falling asleep nothing may be missed, so both are one step under the lock.
-            let mayWait = state.withLock { state in
-                state.isAsleep = state.waiting.isEmpty && !state.isClosed && !state.isPoked
-                return state.isAsleep || !isConnected && !state.isClosed && !state.isPoked
+    private enum Step { case turn, closed, work(any BusWork) }
+
+    private func turn(
+        _ loop: inout BusLoop,
+        _ user: any BusClientUser,
+        _ work: (any BusWork)?
+    ) throws(BusError) -> Step {
+        let isBlocked = try sendWaiting(&loop)
+        var mustLookSoon = isBlocked
+        if let work {
+            let mayPerform = loop.isConnected && !isBlocked && baton.withLock { $0.hasSecond }
+            switch work.next(now: Monotonic.milliseconds, mayPerform: mayPerform) {
+            case .perform: return .work(work)
+            case .waitShortly: mustLookSoon = true
+            case .wait: break
             }
-            let now = Monotonic.milliseconds
-            let limit = next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
-            // A pipe that is full empties at the pace of its reader: not asked again and again, but soon.
-            try poller.wait(milliseconds: isBlocked ? min(limit ?? 5, 5) : mayWait ? limit : 0)
-            state.withLock {
-                $0.isAsleep = false
-                $0.isPoked = false
-            }
-            if poller.isReadable(2) { wakeUp.clear() }
-            if poller.isReadable(1) { isConnected = try readMonitor(monitor, was: isConnected, user: user) }
-            if poller.isReadable(0) { try receive(socket, user: user) }
-            next = user.turn(now: Monotonic.milliseconds)
         }
-        socket.stopMonitor()
+        // Between emptying the queue and falling asleep nothing may be missed, so both are one step under the lock.
+        let (mayWait, isClosed) = state.withLock { state in
+            state.isAsleep = state.waiting.isEmpty && !state.isClosed && !state.isPoked
+            let mayWait = state.isAsleep || !loop.isConnected && !state.isClosed && !state.isPoked
+            return (mayWait, state.isClosed && (state.waiting.isEmpty || !loop.isConnected || isBlocked))
+        }
+        if isClosed { return .closed }
+        let now = Monotonic.milliseconds
+        let limit = loop.next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
+        // A pipe that is full empties at the pace of its reader: not asked again and again, but soon.
+        let soon = isBlocked ? 5 : 1
+        try loop.poller.wait(milliseconds: mustLookSoon ? min(limit ?? soon, soon) : mayWait ? limit : 0)
+        try read(&loop, user)
+        loop.next = user.turn(now: Monotonic.milliseconds)
+        return .turn
     }
 
-    /// `messages` is an empty list whose memory is used again and again.
-    private func sendWaiting(
-        on socket: borrowing Socket,
-        isConnected: Bool,
-        using messages: inout [Outgoing]
-    ) throws(BusError) -> (isClosed: Bool, isBlocked: Bool) {
-        let isClosed = state.withLock { state in
-            if isConnected, !state.waiting.isEmpty {
-                swap(&messages, &state.waiting)
-                state.bytes = 0
-            }
-            return state.isClosed
+    private func read(_ loop: inout BusLoop, _ user: any BusClientUser) throws(BusError) {
+        state.withLock {
+            $0.isAsleep = false
+            $0.isPoked = false
         }
-        defer { messages.removeAll(keepingCapacity: messages.capacity <= 4096) }
-        for (index, message) in messages.enumerated() {
-            let outcome = try message.send(on: socket, to: nil)
-            if outcome != .sent {
-                // The pipe is full or just went: keep the order, try again later.
-                state.withLock { state in
-                    state.waiting.insert(contentsOf: messages[index...], at: 0)
-                    state.bytes += messages[index...].reduce(0) { $0 + $1.count }
-                }
-                return (isClosed, true)
-            }
+        if loop.poller.isReadable(2) { wakeUp.clear() }
+        if loop.poller.isReadable(1) {
+            loop.isConnected = try readMonitor(loop.monitor, was: loop.isConnected, user: user)
         }
-        return (isClosed, false)
+        if loop.poller.isReadable(0) { try receive(loop.socket, user: user) }
+    }
+
+    /// Sends what waits. True when the pipe is full.
+    private func sendWaiting(_ loop: inout BusLoop) throws(BusError) -> Bool {
+        guard loop.isConnected else { return false }
+        state.withLock { state in
+            guard !state.waiting.isEmpty else { return }
+            swap(&loop.sending, &state.waiting)
+            state.bytes = 0
+        }
+        defer { loop.sending.removeAll(keepingCapacity: loop.sending.capacity <= 4096) }
+        for (index, message) in loop.sending.enumerated() {
+            guard try message.send(on: loop.socket, to: nil) != .sent else { continue }
+            // The pipe is full or just went: keep the order, try again later.
+            let unsent = loop.sending[index...]
+            state.withLock { state in
+                state.waiting.insert(contentsOf: unsent, at: 0)
+                state.bytes += unsent.reduce(0) { $0 + $1.count }
+            }
+            return true
+        }
+        return false
     }
 
     private func receive(_ socket: borrowing Socket, user: any BusClientUser) throws(BusError) {

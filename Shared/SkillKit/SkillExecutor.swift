@@ -1,23 +1,33 @@
+internal import Bus
 internal import Glibc
 internal import Lifecycle
 internal import Synchronization
 
-/// The threads that skills run on, apart from the bus thread, which must always have time for heartbeats.
+/// Runs skills: the short ones on the bus thread between its turns, the others on threads of their own.
 ///
-/// Waking a thread costs more than a small job does. So the jobs of one turn of the bus thread are handed over with one
-/// wake-up, and what they report goes back with one: as long as the bus thread is going to look by itself within a
-/// millisecond (``release()``), a report waits until the queue is empty. A job that runs for long holds up neither: the
-/// bus thread then wakes another thread for those behind it.
-final class SkillExecutor: TaskExecutor {
+/// Waking a thread and being woken by it costs more than a small job does. So the bus thread works itself as long as
+/// jobs are short; when one is not, another thread takes the bus over (``BusWork``), and for a while jobs go to threads
+/// of their own. These are handed the jobs of one turn with one wake-up, and what they report goes back with one: as
+/// long as the bus thread is going to look by itself within a millisecond, a report waits until the queue is empty.
+final class SkillExecutor: TaskExecutor, BusWork {
+    /// How long the bus thread works before it looks for messages, in nanoseconds.
+    private static let stretch: UInt64 = 300_000
+    /// For how long the bus thread does not work itself after a job that was long, in milliseconds.
+    private static let caution: UInt64 = 250
+
     private struct State {
         var jobs: [UnownedJob] = []
         var head = 0
         var threads = 0
         var idle = 0
-        /// Whether the bus thread is handing jobs over and will say when it is done.
+        /// Whether the bus thread is handing jobs over and will ask for its next step when it is done.
         var isCollecting = false
         /// Whether the bus thread will look again within a millisecond.
         var isWatched = false
+        /// Whether the bus thread is working on jobs.
+        var isPerforming = false
+        /// When the bus thread may work on jobs again.
+        var performFrom: UInt64 = 0
 
         var isEmpty: Bool { head == jobs.count }
 
@@ -60,36 +70,17 @@ final class SkillExecutor: TaskExecutor {
         give(
             state.withLock { state in
                 state.jobs.append(job)
-                return state.isCollecting ? .none : help(&state)
+                return state.isCollecting || state.isPerforming ? .none : help(&state)
             }
         )
     }
 
-    /// From the bus thread: more jobs are about to come; nobody need be woken before ``release()``.
+    /// From the bus thread: more jobs are about to come; nobody need be woken before ``next(now:mayPerform:)``.
     func collect() { state.withLock { $0.isCollecting = true } }
 
-    /// From the bus thread, at each turn and before it takes what is to be sent: lets what was collected run, and helps
-    /// where jobs wait behind a long one.
-    /// - Returns: Whether the bus thread must turn again within a millisecond.
-    func release() -> Bool {
-        let (help, isWatched) = state.withLock { state -> (Help, Bool) in
-            let isNew = state.isCollecting
-            state.isCollecting = false
-            guard !state.isEmpty else {
-                state.isWatched = false
-                return (.none, false)
-            }
-            let help = self.help(&state)
-            state.isWatched = isNew || help != .none
-            return (help, state.isWatched)
-        }
-        give(help)
-        return isWatched
-    }
-
-    /// Has the bus thread send what skills have said: now, or when the queue is empty.
+    /// Has the bus thread send what skills have said: now, or when it turns by itself.
     func reportSoon() {
-        let mayWait = state.withLock { $0.isWatched && !$0.isEmpty }
+        let mayWait = state.withLock { $0.isPerforming || $0.isWatched && !$0.isEmpty }
         if mayWait {
             owesReport.store(true, ordering: .sequentiallyConsistent)
         } else {
@@ -131,6 +122,45 @@ final class SkillExecutor: TaskExecutor {
                 return true
             }
             if mayRest { work.wait() }
+        }
+    }
+
+    // MARK: The bus thread
+
+    func next(now: UInt64, mayPerform: Bool) -> BusWorkStep {
+        let (help, step) = state.withLock { state -> (Help, BusWorkStep) in
+            let isNew = state.isCollecting
+            state.isCollecting = false
+            let wasWatched = state.isWatched
+            state.isWatched = false
+            // A report may have waited for this turn after what was to be sent had been taken: then another one.
+            guard !state.isEmpty else { return (.none, wasWatched ? .waitShortly : .wait) }
+            if mayPerform, now >= state.performFrom {
+                state.isPerforming = true
+                return (.none, .perform)
+            }
+            let help = self.help(&state)
+            state.isWatched = isNew || help != .none
+            return (help, state.isWatched || wasWatched ? .waitShortly : .wait)
+        }
+        give(help)
+        return step
+    }
+
+    func perform() {
+        let end = Monotonic.nanoseconds + SkillExecutor.stretch
+        while let job = state.withLock({ $0.isPerforming ? $0.next() : nil }) {
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            if Monotonic.nanoseconds > end { return }
+        }
+    }
+
+    func performed() { state.withLock { $0.isPerforming = false } }
+
+    func overran(now: UInt64) {
+        state.withLock { state in
+            state.isPerforming = false
+            state.performFrom = now + SkillExecutor.caution
         }
     }
 }

@@ -157,7 +157,7 @@ public enum SkillWorker {
                 onReady: ReadyLine(skills: hosted.map(\.manifest.id)).print,
                 onEnd: { ending.yield($0) }
             )
-            try client.start(endpoint, user: runtime)
+            try client.start(endpoint, user: runtime, work: runtime.executor)
         } catch {
             printError("skillbus-worker-\(id): \(error)")
             leave(ExitCode.failure)

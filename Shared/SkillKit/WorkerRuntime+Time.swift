@@ -6,7 +6,6 @@ internal import Wire
 /// What happens at the end of each turn of the bus thread, and because time has passed.
 extension WorkerRuntime {
     func turn(now: UInt64) -> UInt64? {
-        let isWatching = executor.release()
         var (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
             guard case .registered = state.phase else { return ([], .max) }
             var unsent = state.spare
@@ -19,7 +18,7 @@ extension WorkerRuntime {
             }
             return (unsent, state.waitingEnds)
         }
-        var next = min(now + (isWatching ? 1 : 1000), waitingEnds)
+        var next = min(now + 1000, waitingEnds)
         var waiting: [WorkerExecution] = []
         var freed = 0
         for execution in unsent {

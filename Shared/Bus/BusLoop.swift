@@ -1,0 +1,104 @@
+internal import Synchronization
+
+/// What the thread of a connection works with: its sockets, and what it remembers from turn to turn.
+///
+/// Sendable although sockets belong to one thread at a time: it cannot be copied, so whoever has it is the only one,
+/// and it changes hands through the lock of a ``Baton``, which is the memory barrier that libzmq asks for then.
+struct BusLoop: ~Copyable, @unchecked Sendable {
+    let socket: Socket
+    let monitor: Socket
+    var poller: Poller
+    /// Empty between turns; its memory is used again.
+    var sending: [Outgoing] = []
+    var isConnected = false
+    /// When the user wants to be called next at the latest; nil for "when something comes".
+    var next: UInt64?
+
+    /// Connects.
+    init(_ endpoint: String, monitoredAt address: String, wakeUp: WakeUp) throws(BusError) {
+        // Its own context: it ends with the sockets, which waits until what was sent has left (for as long as
+        // ZMQ_LINGER allows). Were it kept by others, a process could exit before its last words are out.
+        let context = try Context()
+        let socket = try Socket(.dealer, in: context)
+        let monitor = try Socket(.pair, in: context)
+        try socket.monitor(at: address)
+        try monitor.connect(address)
+        try socket.connect(endpoint)
+        var poller = Poller()
+        poller.add(socket)
+        poller.add(monitor)
+        poller.add(wakeUp)
+        self.socket = socket
+        self.monitor = monitor
+        self.poller = poller
+    }
+}
+
+/// Work that the bus thread may do itself between two turns, to spare the wake-ups of another thread and back.
+///
+/// While it works its loop lies in the baton. Work that takes longer than expected holds nothing up: a second thread
+/// takes the loop and is the bus thread from then on.
+public protocol BusWork: AnyObject, Sendable {
+    /// Asked once a turn, after everything has been sent.
+    /// - Parameter mayPerform: Whether another thread is there to take over.
+    func next(now: UInt64, mayPerform: Bool) -> BusWorkStep
+    /// Works for a fraction of a millisecond, as far as that can be told beforehand.
+    func perform()
+    /// ``perform()`` came to its end in time.
+    func performed()
+    /// ``perform()`` is still working, and the thread that calls this is the bus thread now.
+    func overran(now: UInt64)
+}
+
+/// What a turn of the bus thread ends with.
+public enum BusWorkStep: Sendable {
+    /// Waiting for messages.
+    case wait
+    /// Waiting for messages, a millisecond at most.
+    case waitShortly
+    /// ``BusWork/perform()``.
+    case perform
+}
+
+/// Holds a loop while the bus thread works on something else, and gives it to whoever may go on with it.
+struct Baton: ~Copyable {
+    /// How long work may take before another thread takes over, in milliseconds.
+    private static let patience: UInt64 = 5
+    /// For how long after the last work the second thread stays awake.
+    private static let alertness: UInt64 = 50
+
+    private var loop: BusLoop?
+    private var laidDown: UInt64 = 0
+    private var isWatched = false
+    /// Whether the second thread is where it should be.
+    var hasSecond = false
+    var isOver = false
+
+    /// Lays the loop down. True when the second thread must be woken to watch.
+    mutating func put(_ loop: consuming BusLoop?, now: UInt64) -> Bool {
+        self.loop = loop
+        laidDown = now
+        defer { isWatched = true }
+        return !isWatched
+    }
+
+    /// Takes the loop up again; nil when another thread has it.
+    mutating func take() -> BusLoop? { loop.take() }
+
+    enum Watch: ~Copyable { case over, rest, again, takeOver(BusLoop) }
+
+    /// The second thread's look, about every millisecond.
+    mutating func watch(now: UInt64) -> Watch {
+        if isOver { return .over }
+        if now >= laidDown + Baton.patience, let late = loop.take() {
+            isWatched = false
+            hasSecond = false
+            return .takeOver(late)
+        }
+        if now >= laidDown + Baton.alertness {
+            isWatched = false
+            return .rest
+        }
+        return .again
+    }
+}
