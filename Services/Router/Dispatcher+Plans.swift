@@ -38,7 +38,9 @@ extension Dispatcher {
                 input: input,
                 material: given.material,
                 attachments: task.parcel.attachmentFrames,
-                deadline: deadline(header, now: now)
+                deadline: deadline(header, now: now),
+                isPlanOurs: given.isNew,
+                now: now
             )
             requests[id] = request
             for previous in input.previous ?? [] {
@@ -188,7 +190,9 @@ extension Dispatcher {
     /// A skill wants another skill to be run.
     mutating func called(_ header: Header, body: [UInt8], frames: [SharedFrame], by worker: Worker, now: UInt64) {
         let caller = Job.Caller(worker: worker.peer, execution: header.execution, number: header.sequence)
-        guard let parent = worker.leases[header.job], parent.execution == header.execution else { return }
+        guard let parent = worker.leases[header.job], parent.execution == header.execution else {
+            return answer(caller, JobError(code: JobError.Code.cancelled, message: "the calling job is over"))
+        }
         guard let (skill, input) = try? JobBody.decode(body) else {
             return answer(caller, JobError(code: JobError.Code.badMessage, message: "the call cannot be read"))
         }

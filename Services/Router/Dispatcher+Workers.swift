@@ -34,8 +34,15 @@ extension Dispatcher {
     /// Gives a new worker what waits for it.
     mutating func admit(_ worker: Worker, now: UInt64) {
         let unknown = worker.registration.held.filter { held in
-            guard let job = jobs[held.job] else { return true }
-            return job.generation != held.generation || job.attempt != held.attempt
+            guard let job = jobs[held.job], job.generation == held.generation, job.attempt == held.attempt else {
+                return true
+            }
+            // One that has been given up waits for another attempt already.
+            switch job.state {
+            case .leased(let peer, _, _): return peer != worker.peer
+            case .waiting, .failed: return true
+            case .ended: return false
+            }
         }
         if !unknown.isEmpty {
             var body: [UInt8] = []
@@ -273,6 +280,11 @@ extension Dispatcher {
                 }
             }
             fill(entry, now: now)
+        }
+        for request in requests.values where request.gateway.isConnected && request.isPlanOurs {
+            guard now >= request.planSaid + Dispatcher.repeatInterval else { continue }
+            request.planSaid = now
+            send(request.plan, of: request.id, request.generation, to: request.gateway)
         }
         for job in Array(jobs.values) {
             checkDeadline(job, now: now)

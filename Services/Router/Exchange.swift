@@ -284,6 +284,9 @@ struct Exchange: ~Copyable {
                 }
             }
             let credit = min(Int(clamping: header.value), registration.concurrency)
+            // WELCOME goes before all that comes of it: no job may reach a worker that does not know yet that it is
+            // registered.
+            let place = dispatcher.actions.count
             let worker = try dispatcher.registered(
                 registration,
                 peer: peer,
@@ -291,8 +294,7 @@ struct Exchange: ~Copyable {
                 seen: header.sequence,
                 now: now
             )
-            // WELCOME goes first: a job must not reach a worker that does not know yet that it is registered.
-            dispatcher.actions.append(.toWorker(peer, welcome))
+            dispatcher.actions.insert(.toWorker(peer, welcome), at: place)
             dispatcher.admit(worker, now: now)
             log.info(
                 "worker registered",

@@ -117,6 +117,10 @@ final class PlannedRequest {
     var started: Set<String> = []
     /// Jobs whose ends the gateway has not acknowledged.
     var openJobs = 0
+    /// Whether the gateway has the plan from this router, and when it was last sent: until the request is over nothing
+    /// says that it arrived.
+    let isPlanOurs: Bool
+    var planSaid: UInt64
 
     init(
         id: Identifier,
@@ -126,7 +130,9 @@ final class PlannedRequest {
         input: JobInput,
         material: String?,
         attachments: [SharedFrame],
-        deadline: UInt64?
+        deadline: UInt64?,
+        isPlanOurs: Bool,
+        now: UInt64
     ) {
         self.id = id
         self.generation = generation
@@ -136,6 +142,8 @@ final class PlannedRequest {
         self.material = material
         self.attachments = attachments
         self.deadline = deadline
+        self.isPlanOurs = isPlanOurs
+        planSaid = now
     }
 
     var isOver: Bool { outputs.count + failed.count >= plan.steps.count }

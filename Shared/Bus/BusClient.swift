@@ -69,7 +69,8 @@ public final class BusClient: Sendable {
     }
 
     /// Starts the thread, which connects to the address and stays connected until ``close()``. Returns when it runs.
-    /// - Parameter work: What the thread may do between its turns; with it goes a second thread that takes over.
+    ///
+    /// With `work`, which the thread may do between its turns, goes a second thread that can take over.
     /// - Throws: `BusError` when the address is none, or no socket can be had.
     public func start(
         _ endpoint: String,
@@ -120,6 +121,7 @@ public final class BusClient: Sendable {
             work.performed()
             // What it brought is to be sent before anything is waited for.
             own?.next = 0
+            own?.hasWorked = true
         }
         if let work { second(user, work) }
     }
@@ -218,7 +220,9 @@ public final class BusClient: Sendable {
     ) throws(BusError) -> Step {
         let isBlocked = try sendWaiting(&loop)
         var mustLookSoon = isBlocked
-        if let work {
+        if loop.hasWorked {
+            loop.hasWorked = false
+        } else if let work {
             let mayPerform = loop.isConnected && !isBlocked && baton.withLock { $0.hasSecond }
             switch work.next(now: Monotonic.milliseconds, mayPerform: mayPerform) {
             case .perform: return .work(work)

@@ -11,6 +11,8 @@ struct BusLoop: ~Copyable, @unchecked Sendable {
     /// Empty between turns; its memory is used again.
     var sending: [Outgoing] = []
     var isConnected = false
+    /// Whether the thread has just worked on something else: what has come meanwhile is read before more of that.
+    var hasWorked = false
     /// When the user wants to be called next at the latest; nil for "when something comes".
     var next: UInt64?
 
@@ -39,8 +41,8 @@ struct BusLoop: ~Copyable, @unchecked Sendable {
 /// While it works its loop lies in the baton. Work that takes longer than expected holds nothing up: a second thread
 /// takes the loop and is the bus thread from then on.
 public protocol BusWork: AnyObject, Sendable {
-    /// Asked once a turn, after everything has been sent.
-    /// - Parameter mayPerform: Whether another thread is there to take over.
+    /// Asked once a turn, after everything has been sent; `mayPerform` tells whether a thread is there to take over.
+    /// - Returns: What the turn ends with.
     func next(now: UInt64, mayPerform: Bool) -> BusWorkStep
     /// Works for a fraction of a millisecond, as far as that can be told beforehand.
     func perform()

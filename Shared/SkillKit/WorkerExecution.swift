@@ -12,7 +12,7 @@ internal import Wire
 /// more: adjacent deltas become one, and what may be dropped is healed by the terminal record, which has everything.
 final class WorkerExecution: Sendable {
     /// Bytes of events that may wait for a router that is away.
-    private static let outboxLimit = 1024 * 1024
+    private static let outboxLimit = 8 * 1024 * 1024
     /// How long a small delta may wait for the next one.
     private static let coalescingTime: UInt64 = 25
     /// How long the news that the job has started may wait: a job that ends within that time is one message.
@@ -23,7 +23,7 @@ final class WorkerExecution: Sendable {
     let execution: Execution
     let skill: HostedSkill
     let startTime: UInt64
-    let deadline: UInt64?
+    let deadline: UInt64
 
     /// Whether the bus thread has been told that there is something to send: once for each, however much comes after.
     private enum Pending: Int, Comparable {
@@ -45,18 +45,20 @@ final class WorkerExecution: Sendable {
         var flush = Pending.none
         var streamedText = false
         var stopReason: JobError?
+        var stopLimit: UInt64
         var openCalls = 0
         var task: Task<Void, Never>?
         var hasReturned = false
         var holdsSlot = true
     }
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(execution: Execution, skill: HostedSkill, startTime: UInt64, deadline: UInt64?) {
+    init(execution: Execution, skill: HostedSkill, startTime: UInt64, deadline: UInt64) {
         self.execution = execution
         self.skill = skill
         self.startTime = startTime
         self.deadline = deadline
+        state = Mutex(State(stopLimit: deadline + WorkerRuntime.stopGrace))
         let first = startTime + WorkerExecution.startingTime
         state.withLock { $0.lastFlush = first - min(first, WorkerExecution.coalescingTime) }
     }
@@ -237,12 +239,16 @@ final class WorkerExecution: Sendable {
         if isLate { task.cancel() }
     }
 
+    /// When its job is ended without it, if it has not stopped by then.
+    var stopLimit: UInt64 { state.withLock { $0.stopLimit } }
+
     /// Asks the skill to stop. False if it has ended or was asked before.
     @discardableResult
-    func stop(_ reason: JobError) -> Bool {
+    func stop(_ reason: JobError, now: UInt64) -> Bool {
         let task: Task<Void, Never>?? = state.withLock { state in
             guard !state.hasTerminal, state.stopReason == nil else { return .none }
             state.stopReason = reason
+            state.stopLimit = min(state.stopLimit, now + WorkerRuntime.stopGrace)
             return .some(state.task)
         }
         guard let task else { return false }

@@ -39,7 +39,6 @@ extension WorkerRuntime {
                 if known.execution == execution { return .again(known) }
                 guard known.execution.isOlder(than: execution) else { return .older }
                 superseded = known
-                if known.givesSlotBack() { state.slotsInUse -= 1 }
             }
             if state.isDraining { return .draining }
             guard freeSlots(state) > 0 else { return .busy }
@@ -59,7 +58,10 @@ extension WorkerRuntime {
             state.waitingEnds = min(state.waitingEnds, now + WorkerExecution.startingTime)
             return .start(started)
         }
-        superseded?.fence()
+        if let superseded {
+            superseded.fence()
+            if superseded.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+        }
         switch decision {
         case .start(let started):
             executor.collect()

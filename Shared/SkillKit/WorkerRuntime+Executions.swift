@@ -11,7 +11,7 @@ extension WorkerRuntime {
                 session: input.session,
                 execution: execution.execution,
                 idempotencyKey: input.idempotencyKey,
-                deadline: .now + .milliseconds(Int64(clamping: (execution.deadline ?? 0) - execution.startTime)),
+                deadline: .now + .milliseconds(Int64(clamping: execution.deadline - execution.startTime)),
                 depth: input.depth ?? 0,
                 reporter: Reporter(runtime: self, execution: execution)
             )

@@ -59,11 +59,7 @@ extension WorkerRuntime {
                 if now >= since + WorkerRuntime.registerInterval { register(&state, now: now) }
                 next = min(next, now + WorkerRuntime.registerInterval)
             case .registered:
-                if now >= state.lastHeartbeat + state.heartbeat {
-                    state.lastHeartbeat = now
-                    sendHeartbeat(state)
-                }
-                next = min(next, state.lastHeartbeat + state.heartbeat)
+                // Before the heartbeat, which leaves out what has ended: else the router would take it for lost.
                 if now >= state.lastResend + WorkerRuntime.resendInterval {
                     // After a registration all of them, else those that have waited long for their acknowledgement.
                     let age = state.lastResend == 0 ? 0 : WorkerRuntime.resendInterval
@@ -74,12 +70,18 @@ extension WorkerRuntime {
                         }
                     }
                 }
+                if now >= state.lastHeartbeat + state.heartbeat {
+                    state.lastHeartbeat = now
+                    sendHeartbeat(state)
+                }
+                next = min(next, state.lastHeartbeat + state.heartbeat)
             }
             if now >= state.nextDeadline {
                 state.nextDeadline = .max
                 for execution in state.executions.values {
-                    guard let deadline = execution.deadline, !execution.hasEnded else { continue }
-                    let end = deadline + WorkerRuntime.stopGrace
+                    guard !execution.hasEnded else { continue }
+                    let deadline = execution.deadline
+                    let end = execution.stopLimit
                     if now >= end {
                         abandoned.append(execution)
                     } else {
@@ -106,7 +108,8 @@ extension WorkerRuntime {
                     code: JobError.Code.timeout,
                     message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
                     retryable: true
-                )
+                ),
+                now: now
             )
         }
         for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }

@@ -54,6 +54,9 @@ final class WorkerRuntime: BusClientUser {
     let onEnd: @Sendable (Ending) -> Void
     /// How long a cancelled skill may take to stop before its job is ended without it.
     static let stopGrace: UInt64 = 5000
+    /// Refusals of a registration that trying again would not change. An error about a single message is no reason to
+    /// leave with all jobs.
+    static let finalRefusals: Set = [JobError.Code.badManifest, JobError.Code.manifestConflict, "unsupported_version"]
     static let resendInterval: UInt64 = 2000
     static let registerInterval: UInt64 = 2000
 
@@ -77,6 +80,8 @@ final class WorkerRuntime: BusClientUser {
     // MARK: The bus thread
 
     func connected() {
+        // What was called while nobody was there has been dropped with all that waited.
+        failCalls()
         state.withLock { state in
             state.dispatchSeen = 0
             register(&state, now: Monotonic.milliseconds)
@@ -84,15 +89,19 @@ final class WorkerRuntime: BusClientUser {
     }
 
     func disconnected() {
-        // What a call is answered may be lost with the connection: whoever waits decides what to do.
+        failCalls()
+        state.withLock { $0.phase = .disconnected }
+        log.info("router lost, reconnecting")
+    }
+
+    /// What a call is answered may be lost with the connection: whoever waits decides what to do.
+    private func failCalls() {
         let lost = state.withLock { state in
             defer { state.calls = [:] }
             return state.calls.values.map { $0 }
         }
         let error = SkillError(JobError.Code.noRouter, "the router was lost during the call", retryable: true)
         lost.forEach { $0.resume(returning: .failure(error)) }
-        state.withLock { $0.phase = .disconnected }
-        log.info("router lost, reconnecting")
     }
 
     func register(_ state: inout State, now: UInt64) {
@@ -137,8 +146,11 @@ final class WorkerRuntime: BusClientUser {
         case .fenced:
             _ = try? message.withBody { body throws(WireError) in try ExecutionList.forEach(body) { fenced($0) } }
         case .cancel:
-            let execution = state.withLock { $0.executions[header.job] }
-            execution?.stop(JobError(code: JobError.Code.cancelled, message: "cancelled"))
+            let execution = state.withLock { state in
+                state.nextDeadline = min(state.nextDeadline, now + WorkerRuntime.stopGrace)
+                return state.executions[header.job]
+            }
+            execution?.stop(JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         case .result: result(header, message.body())
         case .error: problem(message.body(), now: now)
         case .heartbeat, .drain, .goodbye: break
@@ -163,7 +175,7 @@ final class WorkerRuntime: BusClientUser {
         guard let error = try? JSONBody.decode(JobError.self, from: body) else { return }
         if error.code == "unregistered" {
             state.withLock { register(&$0, now: now) }
-        } else if error.retryable {
+        } else if error.retryable || !WorkerRuntime.finalRefusals.contains(error.code) {
             log.warning("router refuses for now", ["code": "\(error.code)", "reason": "\(error.message)"])
         } else {
             onEnd(.refused(error))

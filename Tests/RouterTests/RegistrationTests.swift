@@ -48,6 +48,49 @@ struct RegistrationTests {
         #expect(worker.credit == 1)
     }
 
+    @Test func aWorkerThatComesBackWithAJobThatWasGivenUpIsFenced() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        try bench.submit()
+        let first = try #require(bench.taken().dispatches.first).0
+        _ = bench.event(first, from: peer)
+        bench.dispatcher.workerLost(peer, reason: "silent", now: bench.now)
+        _ = bench.taken()
+        let held = Registration.Held(
+            execution: first,
+            sequence: 1,
+            state: .unacknowledged
+        )
+        _ = try bench.worker(credit: 1, held: [held])
+        let (dispatches, said) = bench.taken()
+        #expect(said.contains("worker fenced"))
+        #expect(dispatches.map(\.0.attempt) == [first.attempt + 1])
+    }
+
+    @Test func aPlanIsRepeatedUntilTheRequestIsOver() throws {
+        var bench = Bench()
+        _ = try bench.worker("a")
+        let request = Identifier.timeOrdered(milliseconds: 1)
+        let header = Header(.submit, job: request, generation: 1)
+        let input = JobInput(session: "s", text: "t")
+        let parcel = Parcel(header: header, body: try JobBody.encode(skill: "", input: input))
+        bench.dispatcher.planning[request] = .init(generation: 1)
+        bench.dispatcher.planned(
+            PlanningTask(header: header, parcel: parcel, gateway: bench.gateway),
+            .plan(
+                Plan(mode: .single, steps: [.init(number: 1, skill: "a")]),
+                .init(input: input, material: nil, isNew: true)
+            ),
+            now: bench.now
+        )
+        #expect(bench.taken().said == ["gateway plan"])
+        bench.dispatcher.tick(now: bench.now + Dispatcher.repeatInterval - 1)
+        #expect(!bench.taken().said.contains("gateway plan"))
+        for peer in bench.dispatcher.registry.workers.values { peer.lastHeard = bench.now + 9000 }
+        bench.dispatcher.tick(now: bench.now + Dispatcher.repeatInterval)
+        #expect(bench.taken().said.contains("gateway plan"))
+    }
+
     @Test func aWorkerThatSaidGoodbyeHasBegunNothingThatItDidNotReport() throws {
         var bench = Bench()
         let peer = try bench.worker(credit: 1, idempotent: false)

@@ -23,7 +23,7 @@ struct WorkerExecutionTests {
             execution: Execution(job: job, generation: 1, attempt: 2),
             skill: try HostedSkill(Quiet(), worker: "w"),
             startTime: 0,
-            deadline: nil
+            deadline: 60_000
         )
     }
 
@@ -76,14 +76,14 @@ struct WorkerExecutionTests {
     }
 
     @Test func aRouterThatIsAwayCostsABoundedOutbox() throws {
-        let piece = String(repeating: "x", count: 100_000)
+        let piece = String(repeating: "x", count: 200_000)
         for _ in 0..<100 {
             _ = execution.record(.thinking, text: "t")
             _ = execution.record(.delta, text: piece)
         }
         _ = execution.record(.finished, [])
         let message = try #require(execution.flush(now: 1).message)
-        #expect(message.body.count < 2 * 1024 * 1024)
+        #expect(message.body.count < 9 * 1024 * 1024)
         // What was dropped is seen by the numbers.
         #expect(message.header.sequence > 1)
         #expect(message.header.sequence + message.header.value - 1 == 201)
@@ -106,9 +106,24 @@ struct WorkerExecutionTests {
         #expect(!execution.record(.finished, []))
     }
 
+    @Test func anEndThatWasNeverSentHoldsNoSlotOnceItIsFenced() {
+        _ = execution.returned()
+        #expect(execution.recordEnd(text: "answer", Array("{}".utf8)))
+        #expect(!execution.givesSlotBack())
+        execution.fence()
+        #expect(execution.givesSlotBack())
+        #expect(!execution.givesSlotBack())
+    }
+
+    @Test func whatIsStoppedHasALimitFromThenOn() {
+        #expect(execution.stopLimit == 60_000 + WorkerRuntime.stopGrace)
+        #expect(execution.stop(JobError(code: "cancelled", message: "m"), now: 1000))
+        #expect(execution.stopLimit == 1000 + WorkerRuntime.stopGrace)
+    }
+
     @Test func aStopIsGivenOnce() {
-        #expect(execution.stop(JobError(code: "cancelled", message: "m")))
-        #expect(!execution.stop(JobError(code: "timeout", message: "m")))
+        #expect(execution.stop(JobError(code: "cancelled", message: "m"), now: 1))
+        #expect(!execution.stop(JobError(code: "timeout", message: "m"), now: 2))
         #expect(execution.stopReason?.code == "cancelled")
     }
 }

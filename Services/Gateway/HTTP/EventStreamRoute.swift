@@ -31,15 +31,17 @@ struct EventStreamRoute: Sendable {
                 headers: ["Retry-After": "2"]
             )
         }
+        if request.method == "HEAD" {
+            // Not followed: who asks only for the head is nobody whose leaving means anything.
+            _ = try await HTTPProblem.of { () throws(GatewayError) in
+                try await sessions.events(of: session, after: after, maxBytes: 1)
+            }
+            return HTTPResponse(status: 200, headers: EventStreamRoute.headers, body: .stream { _ in })
+        }
         let follower = try await HTTPProblem.of { () throws(GatewayError) in try await sessions.follow(session) }
         return HTTPResponse(
             status: 200,
-            headers: [
-                "Content-Type": "text/event-stream; charset=utf-8",
-                "Cache-Control": "no-cache, no-store",
-                // nginx holds the stream back until it ends, unless it is told not to.
-                "X-Accel-Buffering": "no",
-            ],
+            headers: EventStreamRoute.headers,
             body: .stream { writer in
                 await stream(follower, after: after, to: writer)
                 follower.stop()
@@ -47,6 +49,13 @@ struct EventStreamRoute: Sendable {
             }
         )
     }
+
+    private static let headers: HTTPHeaders = [
+        "Content-Type": "text/event-stream; charset=utf-8",
+        "Cache-Control": "no-cache, no-store",
+        // nginx holds the stream back until it ends, unless it is told not to.
+        "X-Accel-Buffering": "no",
+    ]
 
     /// The number after which the client wants to go on; 0 for the start.
     static func lastEventID(_ request: HTTPRequest) throws(HTTPProblem) -> UInt64 {

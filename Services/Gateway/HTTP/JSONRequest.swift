@@ -7,6 +7,8 @@ internal import Wire
 enum JSONRequest {
     /// Bodies above this are read on a thread of their own: it takes so long that a task would hold up the others.
     private static let large = 1024 * 1024
+    /// Two at a time: more would only share the same processors, and the memory.
+    private static let largeBodies = WorkThreads(named: "http json", limit: 2)
 
     /// Reads a body.
     /// - Throws: 415 for another media type, 400 naming what is wrong.
@@ -40,7 +42,7 @@ enum JSONRequest {
         guard body.count > large else { return try parse(body.take()) }
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Value, HTTPProblem>, Never>) in
-            startThread(named: "http json") {
+            largeBodies.run {
                 do throws(HTTPProblem) {
                     continuation.resume(returning: .success(try parse(body.take())))
                 } catch {

@@ -33,15 +33,19 @@ final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         guard !isClosed else { return false }
         elements.append(element)
-        if elements.count == 1 { pthread_cond_signal(condition) }
+        wakeAll()
         return true
     }
+
+    /// All of them, each time, and there are never more than a few: with several who wait, glibc's
+    /// `pthread_cond_signal` can wake nobody (its bug 25847), and nothing would ever repair that.
+    private func wakeAll() { pthread_cond_broadcast(condition) }
 
     /// Nothing more is taken in; who waits is woken.
     func close() {
         pthread_mutex_lock(mutex)
         isClosed = true
-        pthread_cond_broadcast(condition)
+        wakeAll()
         pthread_mutex_unlock(mutex)
     }
 
@@ -73,7 +77,7 @@ final class BlockingQueue<Element: Sendable>: @unchecked Sendable {
         let taken = Array(elements[..<limit])
         elements.removeFirst(limit)
         // More than one thread may take: what is left is for the next one.
-        pthread_cond_signal(condition)
+        wakeAll()
         return taken
     }
 }
