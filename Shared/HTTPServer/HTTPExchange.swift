@@ -191,7 +191,9 @@ final class HTTPExchange: Sendable {
     private func read(into buffer: UnsafeMutablePointer<CChar>, size: Int) -> Int {
         enum Outcome { case bytes([UInt8], [CheckedContinuation<Void, Never>]), end(Int) }
         let outcome = state.withLock { state -> Outcome in
-            if state.hasEnded { return .end(HTTPExchange.endWithError) }
+            // Not as an error: then the library (0.9.75) keeps the connection of one that was resumed for its idle time,
+            // and nobody is there to tell the difference.
+            if state.hasEnded { return .end(HTTPExchange.endOfStream) }
             let count = min(size, state.waiting)
             if count > 0 {
                 let bytes = Array(state.buffer[state.sent..<state.sent + count])
