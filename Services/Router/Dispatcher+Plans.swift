@@ -8,8 +8,7 @@ extension Dispatcher {
         let header = task.header
         let id = header.job.request
         // Superseded while it was planned.
-        guard let planned = planning[id], planned.generation == header.generation else { return }
-        planning[id] = nil
+        guard let planned = takePlanning(id, generation: header.generation) else { return }
         guard !planned.isCancelled else {
             return refuse(header, task.gateway, JobError(code: JobError.Code.cancelled, message: "cancelled"))
         }

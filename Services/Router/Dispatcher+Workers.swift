@@ -52,9 +52,7 @@ extension Dispatcher {
             }
             actions.append(.toWorker(worker.peer, Outgoing(Header(.fenced), body: body)))
         }
-        let waiting = early
-        early = []
-        for request in waiting { resubmit(request, now: now) }
+        for request in takeEarly() { resubmit(request, now: now) }
         for skill in worker.skills { if let entry = registry.skills[skill] { fill(entry, now: now) } }
     }
 
@@ -211,7 +209,7 @@ extension Dispatcher {
 
     /// Ends a request, or one job of it.
     mutating func cancelled(_ id: Identifier, now: UInt64) {
-        early.removeAll { $0.header.job.request == id.request }
+        cancelEarly(id.request)
         let isRequest = id.step == 0
         if isRequest { planning[id]?.isCancelled = true }
         if isRequest, let request = requests[id] {
@@ -267,10 +265,9 @@ extension Dispatcher {
         for worker in Array(registry.workers.values) where now > worker.lastHeard + silence {
             workerLost(worker.peer, reason: "its worker has been silent for \(silence / 1000) s", now: now)
         }
-        let late = early
-        early = []
-        for request in late {
-            if request.until > now { early.append(request) } else { resubmit(request, now: now) }
+        if early.contains(where: { $0.until <= now }) {
+            // Their time is over for all of them at once.
+            for request in takeEarly() { resubmit(request, now: now) }
         }
         for entry in registry.skills.values {
             if entry.queue.count > 0, let orphanedAt = entry.orphanedAt, now >= orphanedAt + Dispatcher.orphanLimit {

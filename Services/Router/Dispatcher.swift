@@ -49,9 +49,11 @@ struct Dispatcher {
     var actions: [Action] = []
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
+    private var earlyBytes = 0
     private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
+    private var planningBytes = 0
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
@@ -73,7 +75,31 @@ struct Dispatcher {
 
     struct Planning {
         let generation: UInt32
+        let bytes: Int
         var isCancelled = false
+    }
+
+    /// Takes a request back from the planner; nil when it has been submitted anew since.
+    mutating func takePlanning(_ id: Identifier, generation: UInt32) -> Planning? {
+        guard let planned = planning[id], planned.generation == generation else { return nil }
+        planning[id] = nil
+        planningBytes -= planned.bytes
+        return planned
+    }
+
+    /// Takes one out of those that wait for the first workers.
+    mutating func cancelEarly(_ request: Identifier) {
+        for waiting in early where waiting.header.job.request == request { earlyBytes -= waiting.parcel.count }
+        early.removeAll { $0.header.job.request == request }
+    }
+
+    /// Takes out the requests that wait for the first workers.
+    mutating func takeEarly() -> [EarlyRequest] {
+        defer {
+            early = []
+            earlyBytes = 0
+        }
+        return early
     }
 
     struct EarlyRequest {
@@ -112,8 +138,11 @@ struct Dispatcher {
             if isEarly, registry.skills.isEmpty || isReturning { return wait(header, parcel, gateway) }
             // The same submission again while it is being planned.
             if let known = planning[id], known.generation >= header.generation { return }
-            guard planning.count < Limits.planning else { return refuse(header, gateway, plannerBusy) }
-            planning[id] = Planning(generation: header.generation)
+            let bytes = parcel.count
+            let isFull = planning.count >= Limits.planning || planningBytes + bytes > Limits.queuedBytesPerSkill
+            guard !isFull || planning.isEmpty else { return refuse(header, gateway, plannerBusy) }
+            planningBytes += bytes - (planning[id]?.bytes ?? 0)
+            planning[id] = Planning(generation: header.generation, bytes: bytes)
             actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
             return
         }
@@ -135,7 +164,7 @@ struct Dispatcher {
     }
 
     private mutating func wait(_ header: Header, _ parcel: Parcel, _ gateway: GatewayLink) {
-        guard early.count < Limits.queuedJobsPerSkill else {
+        guard early.count < Limits.queuedJobsPerSkill, earlyBytes + parcel.count <= Limits.queuedBytesPerSkill else {
             return refuse(
                 header,
                 gateway,
@@ -148,6 +177,7 @@ struct Dispatcher {
             )
         }
         let until = startTime + Dispatcher.startGrace
+        earlyBytes += parcel.count
         early.append(EarlyRequest(header: header, parcel: parcel, gateway: gateway, until: until))
     }
 
@@ -412,7 +442,7 @@ struct Dispatcher {
     private var plannerBusy: JobError {
         JobError(
             code: JobError.Code.overloaded,
-            message: "\(Limits.planning) requests wait for a plan already",
+            message: "\(planning.count) requests wait for a plan already",
             hint: "try again a little later, or name the skill",
             retryable: true,
             retryAfter: 1

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// One option of a command: parsing, help and completion all come from this.
 public struct Option: Sendable {
@@ -167,6 +168,16 @@ extension Command {
     public func parse(
         _ arguments: [String],
         environment: [String: String] = Environment.all
+    ) throws(UsageError) -> ParsedOptions {
+        // The C library's parser keeps its place in global variables: one at a time.
+        try Command.parser.withLock { _ throws(UsageError) in try parseAlone(arguments, environment) }
+    }
+
+    private static let parser = Mutex(())
+
+    private func parseAlone(
+        _ arguments: [String],
+        _ environment: [String: String]
     ) throws(UsageError) -> ParsedOptions {
         let options = allOptions
         var words: [UnsafeMutablePointer<CChar>?] = ([name] + arguments).map { strdup($0) }

@@ -175,6 +175,25 @@ struct Trial {
 
     // MARK: (3) numbers
 
+    @Test func aJobThatBeginsAnewUnderAnotherRouterSaysSo() {
+        var trial = Trial(Trial.plan("a"))
+        trial.job(1, 1, [.delta("half")], attempt: 2)
+        trial.take(trial.progress.resubmitted())
+        trial.out = []
+        trial.job(1, 1, [.delta("all of it")], generation: 2)
+        let retrying = JobRetrying(reason: "its router was lost", attempt: 1)
+        #expect(
+            trial.out == [
+                .job(Trial.execution(1, 2), skill: "a", sequence: 0, .retrying(retrying)),
+                .job(Trial.execution(1, 2), skill: "a", sequence: 1, .delta("all of it")),
+            ]
+        )
+        // Once.
+        trial.out = []
+        trial.job(1, 2, [.delta("!")], generation: 2)
+        #expect(trial.out == [.job(Trial.execution(1, 2), skill: "a", sequence: 2, .delta("!"))])
+    }
+
     @Test func whatCameBeforeIsNotTakenAgain() {
         var trial = Trial(Trial.plan("echo"))
         trial.job(1, 1, [.delta("a"), .delta("b")])

@@ -35,6 +35,15 @@ import Testing
         #expect(try settings("--http", address, environment: ["SKILLBUS_ALLOW_INSECURE": "1"]).isLocal == false)
     }
 
+    @Test func commandLinesMayBeReadAtTheSameTime() async {
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 1...400 {
+                group.addTask { (try? self.settings("--http", "localhost:\(number)").port) == number }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+    }
+
     @Test(arguments: ["127.0.0.1:0", "127.9.9.9:1", "localhost:80", "[::1]:80", ":80"])
     func theseAreLocal(_ address: String) throws { #expect(try settings("--http", address).isLocal) }
 

@@ -59,6 +59,27 @@ private final class Record: Sendable {
         #expect(await eventually { server.connectionCount == 0 })
     }
 
+    @Test func clientsThatLeaveQuietStreamsAreLetGoAtOnce() async throws {
+        let ticks = Ticker()
+        let record = Record()
+        let server = try server(ticks: ticks, record: record)
+        for _ in 0..<3 {
+            var clients: [RawConnection] = []
+            let before = ticks.count
+            for _ in 0..<20 {
+                let client = try RawConnection(port: server.port)
+                await client.send(Streams.get)
+                clients.append(client)
+            }
+            #expect(await eventually { ticks.count == before + 20 })
+            ticks.tick()
+            for client in clients { #expect(await client.receives("\n\n")) }
+            clients.forEach { $0.close() }
+            // The library's idle time would be a minute.
+            #expect(await eventually(within: .seconds(5)) { server.connectionCount == 0 })
+        }
+    }
+
     @Test func clientThatLeavesIsNoticedThoughNothingIsWritten() async throws {
         let ticks = Ticker()
         let record = Record()

@@ -11,7 +11,7 @@ struct PlanRunTests {
         let header = Header(.submit, job: request, generation: 1)
         let parcel = Parcel(header: header, body: try JobBody.encode(skill: "", input: input))
         let task = PlanningTask(header: header, parcel: parcel, gateway: bench.gateway)
-        bench.dispatcher.planning[request] = .init(generation: 1)
+        bench.dispatcher.planning[request] = .init(generation: 1, bytes: 0)
         bench.dispatcher.planned(
             task,
             .plan(plan, .init(input: input, material: nil, isNew: true)),

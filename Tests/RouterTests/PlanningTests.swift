@@ -65,6 +65,34 @@ struct PlanningTests {
         #expect(bench.taken().said == ["gateway nack overloaded"])
     }
 
+    @Test func norMoreBytesThanMay() throws {
+        var bench = Bench()
+        _ = try bench.worker()
+        let header = { Header(.submit, job: .timeOrdered(milliseconds: 1), generation: 1) }
+        let text = String(repeating: "t", count: Limits.requestText)
+        let body = try JobBody.encode(skill: "", input: JobInput(session: "s", text: text))
+        var planned = 0
+        for _ in 0..<100 {
+            let header = header()
+            let parcel = Parcel(header: header, body: body)
+            bench.dispatcher.submitted(header, skill: "", parcel: parcel, from: bench.gateway, now: bench.now)
+            planned += bench.taken().said.count { $0 == "plan" }
+        }
+        #expect(planned == Limits.queuedBytesPerSkill / (body.count + Header.size))
+        // What has been planned makes room.
+        let id = try #require(bench.dispatcher.planning.keys.first)
+        #expect(bench.dispatcher.takePlanning(id, generation: 1) != nil)
+        let next = header()
+        bench.dispatcher.submitted(
+            next,
+            skill: "",
+            parcel: Parcel(header: next, body: body),
+            from: bench.gateway,
+            now: bench.now
+        )
+        #expect(bench.taken().said == ["plan"])
+    }
+
     @Test func calledJobsHaveNumbersOfTheirOwnHoweverManyHaveEnded() throws {
         var bench = Bench()
         let caller = try bench.worker("caller", credit: 1)

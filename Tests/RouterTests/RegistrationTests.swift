@@ -74,7 +74,7 @@ struct RegistrationTests {
         let header = Header(.submit, job: request, generation: 1)
         let input = JobInput(session: "s", text: "t")
         let parcel = Parcel(header: header, body: try JobBody.encode(skill: "", input: input))
-        bench.dispatcher.planning[request] = .init(generation: 1)
+        bench.dispatcher.planning[request] = .init(generation: 1, bytes: 0)
         bench.dispatcher.planned(
             PlanningTask(header: header, parcel: parcel, gateway: bench.gateway),
             .plan(

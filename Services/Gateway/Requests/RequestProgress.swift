@@ -84,6 +84,7 @@ struct RequestProgress {
             execution: execution,
             lastSequence: lastSequence,
             skill: skill(of: execution.job.step) ?? "",
+            count: lastSequence > 0 ? 1 : 0,
             outcome: outcome
         )
     }
@@ -141,6 +142,9 @@ struct RequestProgress {
         var job = jobs[number] ?? Job(execution: execution, skill: skill(of: number) ?? "")
         guard job.outcome == nil, !execution.isOlder(than: job.execution) else { return effects }
         if job.execution != execution {
+            if job.count > 0, let news = begun(anew: execution, after: job.execution, reports.first?.report) {
+                effects.occurrences.add(.job(execution, skill: job.skill, sequence: 0, news))
+            }
             job.execution = execution
             job.lastSequence = 0
             job.hasGap = false
@@ -166,6 +170,18 @@ struct RequestProgress {
         jobs[number] = job
         if job.outcome != nil { effects.occurrences += ending().occurrences }
         return effects
+    }
+
+    /// What whoever follows must be told when a job begins anew under another router, which does not know that it had
+    /// begun: that what they have seen of it is void.
+    private func begun(
+        anew execution: Execution,
+        after former: Execution,
+        _ report: Occurrence.Report?
+    ) -> Occurrence.Report? {
+        if case .retrying = report { return nil }
+        guard execution.generation > former.generation else { return nil }
+        return .retrying(JobRetrying(reason: "its router was lost", attempt: execution.attempt))
     }
 
     /// A job that must not run twice asks whether it may start.
