@@ -164,8 +164,11 @@ struct Exchange: ~Copyable {
     private mutating func hello(_ body: [UInt8], _ peer: Peer, now: UInt64) {
         do throws(WireError) {
             let hello = try JSONBody.decode(Hello.self, from: body)
-            guard !hello.gateway.isEmpty, hello.gateway.utf8.count <= Limits.shortString else {
-                throw WireError.body(type: "Hello", reason: "\"gateway\" must have 1 to \(Limits.shortString) bytes")
+            for (field, name) in [("gateway", hello.gateway), ("host", hello.host), ("product", hello.product)] {
+                guard 1...Limits.shortString ~= name.utf8.count else {
+                    let reason = "\"\(field)\" must have 1 to \(Limits.shortString) bytes"
+                    throw WireError.body(type: "Hello", reason: reason)
+                }
             }
             let link = dispatcher.registry.greet(hello, peer: peer, now: now)
             log.info("gateway connected", ["gateway": "\(hello.gateway)"])
@@ -321,6 +324,10 @@ struct Exchange: ~Copyable {
                 let answer = Header(.answer, sequence: header.sequence)
                 reply(try Outgoing(answer, json: dispatcher.registry.list), to: peer, side)
             case .route:
+                let size = query.text?.utf8.count ?? 0
+                guard size <= Limits.requestText else {
+                    throw WireError.tooLarge(what: "text", limit: Limits.requestText, got: size)
+                }
                 guard questions.count < Limits.planning else {
                     throw JobError(code: JobError.Code.overloaded, message: "too many questions wait for the planner")
                 }

@@ -127,6 +127,10 @@ final class Planner: Sendable {
         } catch {
             return .unreadable(error)
         }
+        let size = input.text.utf8.count
+        guard size <= Limits.requestText else {
+            return .unreadable(.tooLarge(what: "text", limit: Limits.requestText, got: size))
+        }
         if let plan = input.plan {
             guard (try? plan.validate()) != nil else {
                 return .unreadable(.body(type: "Plan", reason: "the plan that came along cannot run"))

@@ -253,11 +253,11 @@ struct Registry {
                 message: "concurrency must be between 1 and 1024, it is \(registration.concurrency)"
             )
         }
-        guard 1...Limits.shortString ~= registration.worker.utf8.count else {
+        let names = [("worker", registration.worker), ("host", registration.host), ("product", registration.product)]
+        for (field, name) in names where !(1...Limits.shortString ~= name.utf8.count) {
             throw JobError(
                 code: JobError.Code.badManifest,
-                message: "\"worker\" must have 1 to \(Limits.shortString) bytes, "
-                    + "it has \(registration.worker.utf8.count)"
+                message: "\"\(field)\" must have 1 to \(Limits.shortString) bytes, it has \(name.utf8.count)"
             )
         }
         var ids: Set<String> = []
