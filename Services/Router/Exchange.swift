@@ -165,8 +165,9 @@ struct Exchange: ~Copyable {
         do throws(WireError) {
             let hello = try JSONBody.decode(Hello.self, from: body)
             for (field, name) in [("gateway", hello.gateway), ("host", hello.host), ("product", hello.product)] {
-                guard 1...Limits.shortString ~= name.utf8.count else {
-                    let reason = "\"\(field)\" must have 1 to \(Limits.shortString) bytes"
+                let least = field == "gateway" ? 1 : 0
+                guard least...Limits.shortString ~= name.utf8.count else {
+                    let reason = "\"\(field)\" must have \(least) to \(Limits.shortString) bytes"
                     throw WireError.body(type: "Hello", reason: reason)
                 }
             }

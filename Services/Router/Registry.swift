@@ -254,10 +254,13 @@ struct Registry {
             )
         }
         let names = [("worker", registration.worker), ("host", registration.host), ("product", registration.product)]
-        for (field, name) in names where !(1...Limits.shortString ~= name.utf8.count) {
+        for (field, name) in names {
+            // Only the worker's own name must be there.
+            let least = field == "worker" ? 1 : 0
+            guard !(least...Limits.shortString ~= name.utf8.count) else { continue }
             throw JobError(
                 code: JobError.Code.badManifest,
-                message: "\"\(field)\" must have 1 to \(Limits.shortString) bytes, it has \(name.utf8.count)"
+                message: "\"\(field)\" must have \(least) to \(Limits.shortString) bytes, it has \(name.utf8.count)"
             )
         }
         var ids: Set<String> = []
