@@ -103,6 +103,21 @@ extension Dispatcher {
         for job in jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
     }
 
+    /// There is no connection to a worker any more. It is dead, unless this router itself was away: then it may only be
+    /// on its way back, with its jobs.
+    mutating func unreachable(_ peer: Peer, now: UInt64) {
+        guard now < graceEnds else { return workerLost(peer, reason: "its worker died", now: now) }
+        registry.workers[peer]?.credit = 0
+    }
+
+    /// A dispatch could not be sent.
+    mutating func undelivered(_ job: Job, to worker: Worker, now: UInt64) {
+        guard now < graceEnds else { return workerLost(worker.peer, reason: "its worker died", now: now) }
+        worker.credit = 0
+        worker.leases.remove(job)
+        lost(job, reason: "its worker died", mayHaveBegun: false, now: now)
+    }
+
     /// A leased job will not be ended by its worker. A worker that dies may have begun it without being heard.
     mutating func lost(_ job: Job, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
         guard case .leased(_, _, let isAccepted) = job.state else { return }

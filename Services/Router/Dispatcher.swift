@@ -58,6 +58,8 @@ struct Dispatcher {
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
+    /// Until when a worker that cannot be reached is waited for, since this process itself was away.
+    var graceEnds: UInt64 = 0
     let startTime: UInt64
     let heartbeat: UInt64
     let liveness: UInt64

@@ -47,6 +47,8 @@ struct Exchange: ~Copyable {
     }
 
     mutating func wokeLate(now: UInt64) {
+        // Connections may have been given up meanwhile, for the same reason: whoever is alive comes back and says so.
+        dispatcher.graceEnds = now + 3 * settings.heartbeat
         for worker in dispatcher.registry.workers.values { worker.lastHeard = now }
         for gateway in dispatcher.registry.gateways.values { gateway.lastHeard = now }
     }
@@ -361,7 +363,7 @@ struct Exchange: ~Copyable {
                     if let message = passing.take(place) { _ = try message.forward(on: frontend, to: gateway.peer) }
                 case .toWorker(let peer, let message):
                     if try message.send(on: backend, to: peer) == .unreachable {
-                        dispatcher.workerLost(peer, reason: "its worker died", now: now)
+                        dispatcher.unreachable(peer, now: now)
                     }
                 case .toGateway(let gateway, let message):
                     if try message.send(on: frontend, to: gateway.peer) == .unreachable, gateway.isConnected {
@@ -370,7 +372,7 @@ struct Exchange: ~Copyable {
                     }
                 case .dispatch(let job, let worker, let header):
                     if try job.parcel.send(on: backend, to: worker.peer, header: header) != .sent {
-                        dispatcher.workerLost(worker.peer, reason: "its worker died", now: now)
+                        dispatcher.undelivered(job, to: worker, now: now)
                     }
                 case .plan(let task):
                     tasks[nextTask] = task

@@ -91,6 +91,28 @@ struct RegistrationTests {
         #expect(bench.taken().said.contains("gateway plan"))
     }
 
+    @Test func afterAnAbsenceOfTheRouterWorkersAreWaitedForWithTheirJobs() throws {
+        var bench = Bench()
+        let instance = Identifier.timeOrdered(milliseconds: 5)
+        let peer = try bench.worker(credit: 1, instance: instance)
+        try bench.submit()
+        let job = try #require(bench.taken().dispatches.first).0
+        _ = bench.event(job, from: peer)
+        bench.dispatcher.graceEnds = bench.now + 3000
+        bench.dispatcher.unreachable(peer, now: bench.now)
+        #expect(bench.taken().said.isEmpty)
+        let held = Registration.Held(execution: job, sequence: 1, state: .running)
+        let again = try bench.worker(credit: 0, held: [held], instance: instance)
+        let (dispatches, said) = bench.taken()
+        #expect(dispatches.isEmpty && said.isEmpty)
+        #expect(bench.event(job, from: again, terminal: .terminal, kind: .finished) == "forward")
+        // Who has not come back by then is lost.
+        try bench.submit()
+        _ = bench.taken()
+        bench.dispatcher.unreachable(again, now: bench.now + 3000)
+        #expect(bench.dispatcher.registry.workers.isEmpty)
+    }
+
     @Test func aWorkerThatSaidGoodbyeHasBegunNothingThatItDidNotReport() throws {
         var bench = Bench()
         let peer = try bench.worker(credit: 1, idempotent: false)
