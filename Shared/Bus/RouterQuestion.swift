@@ -40,7 +40,7 @@ public enum RouterQuestion {
         func disconnected() {}
         func received(_ message: consuming Incoming) {
             switch message.header.type {
-            case .answer: onAnswer(message.header.flags.contains(.terminal) ? nil : message.body())
+            case .answer: onAnswer(message.body())
             case .error: onAnswer(nil)
             default: break
             }

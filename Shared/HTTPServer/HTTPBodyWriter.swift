@@ -20,7 +20,4 @@ public final class HTTPBodyWriter: Sendable {
             rest = rest.dropFirst(taken)
         }
     }
-
-    /// Whether the client has gone.
-    public var isClosed: Bool { exchange.hasEnded }
 }

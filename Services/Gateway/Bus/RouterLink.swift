@@ -185,9 +185,6 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
             requests.reported(header, reports, now: now)
         case .plan: read(Plan.self, &message) { requests.planned($0, header, now: now) }
         case .nack where header.job != .none: read(JobError.self, &message) { requests.refused($0, header, now: now) }
-        case .nack,
-            .answer where header.flags.contains(.terminal):
-            read(JobError.self, &message) { settle(header.sequence, .failure(.refused($0))) }
         case .answer: settle(header.sequence, .success(message.body()))
         case .mayStart: requests.mayStart(header.execution, now: now)
         // The number of a question comes back with what is wrong with it.

@@ -52,9 +52,6 @@ final class OpenRequests: Sendable {
     /// How many there are.
     var count: Int { state.withLock { $0.open.count } }
 
-    /// Whether a router can be given requests.
-    var hasRouter: Bool { state.withLock { $0.router != nil } }
-
     // MARK: Requests come and go
 
     /// A request has been stored. Called in the order of the commits.
