@@ -284,7 +284,10 @@ point, points, bullet, bullets, bullet point, bullet points, item, items, takeaw
 
 [countWords grammar]
 word, words
-字, 个字
+
+[countCharacters grammar]
+character, characters, char, chars
+字, 个字, 字符, 个字符
 
 [countTerms grammar]
 keyword, keywords, key word, key words, key phrase, key phrases, tag, tags, hashtag, hashtags, term, terms, phrase, phrases
