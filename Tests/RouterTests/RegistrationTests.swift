@@ -119,7 +119,9 @@ struct RegistrationTests {
         expectRefusal("\"worker\"", worker: String(repeating: "n", count: length), skills: ["a"])
     }
 
-    @Test func aSkillIsRegisteredOnceByAWorker() { expectRefusal("\"a\" is registered twice", worker: "w", skills: ["a", "a"]) }
+    @Test func aSkillIsRegisteredOnceByAWorker() {
+        expectRefusal("\"a\" is registered twice", worker: "w", skills: ["a", "a"])
+    }
 
     private func expectRefusal(_ words: String, worker: String, skills: [String]) {
         var bench = Bench()
