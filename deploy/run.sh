@@ -66,8 +66,9 @@ show_states() {
         [[ $line =~ \"session\":\"([^\"]*)\" ]] && echo "${BASH_REMATCH[1]}" >"$work/session"
         [[ $line =~ \"type\":\"([^\"]*)\" ]] && type=${BASH_REMATCH[1]}
         [[ $line =~ \"skill\":\"([^\"]*)\" ]] && skill=${BASH_REMATCH[1]}
-        # The whole text, its lines as one.
-        [[ $line =~ \"(message|text)\":\"(([^\"\\]|\\.)*)\" ]] && message=${BASH_REMATCH[2]//\\n/; }
+        # The whole text, its lines as one: the last there is, for the parts of a result come before it.
+        [[ $line =~ .*\"(message|text)\":\"(([^\"\\]|\\.)*)\" ]] && message=${BASH_REMATCH[2]//\\n\\n/\\n}
+        message=${message//\\n/; }
         message=${message//\\\"/\"}
         message=${message%; }
         if [ "$type" = request.plan ]; then

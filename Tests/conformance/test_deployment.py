@@ -94,7 +94,8 @@ def test_a_run_without_a_terminal_names_every_skill_and_item(tmp_path):
     function = re.search(r"^show_states\(\) \{\n.*?^\}\n", script, re.M | re.S).group(0)
     events = [
         {"type": "request.plan", "steps": [{"skill": "summarize"}, {"skill": "keywords"}]},
-        {"type": "job.finished", "skill": "keywords", "output": {"text": 'one\nthe "second"\nthree\n'}},
+        {"output": {"parts": [{"text": "one"}], "text": 'one\nthe "second"\n\nthree\n'}, "skill": "keywords",
+         "type": "job.finished"},
     ]
     lines = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
     shown = subprocess.run(["bash", "-c", f"work=$1\n{function}show_states", "-", tmp_path], input=lines, text=True,
