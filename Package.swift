@@ -118,7 +118,11 @@ let package = Package(
         tests("BusTests", ["Bus", "Wire", "TestSupport"]),
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Telemetry", "Lifecycle", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
-        tests("IntentTests", ["Intent", "Wire", "TestSupport"]),
+        tests(
+            "IntentTests",
+            ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
+                + ["SkillKit", "Intent", "Wire", "TestSupport"]
+        ),
         tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
         tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),

@@ -60,13 +60,24 @@ export SKILLBUS_URL
 
 # show_states: one line for each event of a request, as it comes.
 show_states() {
-    local line type skill message
+    local line rest type skill message
     while IFS= read -r line; do
         type='' skill='' message=''
         [[ $line =~ \"session\":\"([^\"]*)\" ]] && echo "${BASH_REMATCH[1]}" >"$work/session"
         [[ $line =~ \"type\":\"([^\"]*)\" ]] && type=${BASH_REMATCH[1]}
         [[ $line =~ \"skill\":\"([^\"]*)\" ]] && skill=${BASH_REMATCH[1]}
-        [[ $line =~ \"(message|text)\":\"([^\"\\]*) ]] && message=${BASH_REMATCH[2]}
+        # The whole text, its lines as one: the last there is, for the parts of a result come before it.
+        [[ $line =~ .*\"(message|text)\":\"(([^\"\\]|\\.)*)\" ]] && message=${BASH_REMATCH[2]//\\n\\n/\\n}
+        message=${message//\\n/; }
+        message=${message//\\\"/\"}
+        message=${message%; }
+        if [ "$type" = request.plan ]; then
+            # Every step, in the order of the plan.
+            skill='' rest=$line
+            while [[ $rest =~ \"skill\":\"([^\"]*)\"(.*) ]]; do
+                message+=${message:+, }${BASH_REMATCH[1]} rest=${BASH_REMATCH[2]}
+            done
+        fi
         printf '  %-17s %-10s %.80s\n' "$type" "$skill" "$message"
     done
 }

@@ -335,7 +335,7 @@ extension Dispatcher {
         JobError(
             code: JobError.Code.noWorker,
             message: "skill \(entry.id) has no worker (last seen \((now - min(entry.lastSeen, now)) / 1000) s ago)",
-            hint: "start one: skillbus-worker-\(entry.id)",
+            hint: "start a worker that serves \(entry.id), then ask again",
             retryable: true
         )
     }

@@ -15,6 +15,8 @@ public struct IntentModel: Sendable {
     private static let instructionThreshold = 0.58
     /// A deed that nobody can do is what is meant from this weight on.
     private static let deedThreshold = 0.6
+    /// A text this like a skill's own example is no work of another kind.
+    private static let exampleThreshold = 0.8
     /// How many skills are named when none serves.
     private static let nearestCount = 3
 
@@ -195,7 +197,9 @@ public struct IntentModel: Sendable {
 
         // Text work that no skill does: what else was found is beside the point.
         let bestCue = best.map { result.cues[$0] } ?? 0
-        let isForeign = result.missingTopic >= CueWeights.strong && bestCue < result.missingTopic - 0.1 && lent == 0
+        let isExample = best.map { result.comparison.similarity[$0] >= Self.exampleThreshold } ?? false
+        let isForeign =
+            result.missingTopic >= CueWeights.strong && bestCue < result.missingTopic - 0.1 && lent == 0 && !isExample
         if let fallback = index.fallback, fallbackScore > bestScore, fallbackScore >= Self.threshold {
             return [PlanBuilder.Step(skill: fallback, after: [])]
         }

@@ -35,7 +35,7 @@ struct Lexicon: Sendable {
         case negation, contrast, sequence, again, and, join, filler, deictic, followup, result
         case language, toLanguage, languageWord
         case `operator`, function, unit, quantity, numberword
-        case countSentences, countPoints, countWords, countTerms
+        case countSentences, countPoints, countWords, countCharacters, countTerms
     }
 
     /// What is found by looking at numbers and languages.

@@ -15,6 +15,12 @@ public enum SchemaDerivation {
                 property["description"] = .string(sentence)
                 properties[field] = .object(property)
             }
+            for (field, range) in Arguments.ranges {
+                guard case .object(var property)? = properties[field] else { continue }
+                property["minimum"] = .integer(Int64(range.lowerBound))
+                property["maximum"] = .integer(Int64(range.upperBound))
+                properties[field] = .object(property)
+            }
             schema["properties"] = .object(properties)
             if !properties.isEmpty || type is NoArguments.Type { schema["additionalProperties"] = false }
         }

@@ -5,11 +5,16 @@ public import Wire
 public protocol SkillArguments: Decodable, Sendable {
     /// A sentence per field, for the schema.
     static var descriptions: [String: String] { get }
+    /// The least and the greatest value of a field that is a number, for the schema: a value that a request names and
+    /// that is outside is not passed on. The skill itself refuses what is given to it all the same.
+    static var ranges: [String: ClosedRange<Int>] { get }
 }
 
 extension SkillArguments {
     /// No sentences.
     public static var descriptions: [String: String] { [:] }
+    /// Any number.
+    public static var ranges: [String: ClosedRange<Int>] { [:] }
 }
 
 /// Arguments of a skill that takes none.

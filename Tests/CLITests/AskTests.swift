@@ -164,6 +164,20 @@ struct AskTests {
         #expect(result.error.contains("it must be like '{\"language\": ...}'; summarize takes language, points"))
     }
 
+    @Test("skills -v lists the examples of each skill")
+    func examples() async throws {
+        let server = try ScriptedServer { _, connection in
+            connection.answer(
+                200,
+                #"{"skills":[{"id":"shout","description":"d","examples":["shout this","大声\u001b"],"workers":[],"queued":0}]}"#
+            )
+        }
+        let result = try await run(skillbus, ["skills", "-v"], environment: ["SKILLBUS_URL": server.url])
+        #expect(result.code == 0)
+        #expect(result.output.contains("\nshout, for example:\n  shout this\n  大声"), "\(result.output)")
+        #expect(!result.output.contains("\u{1B}"))
+    }
+
     @Test("Ctrl-C cancels the request, and the code is 130", arguments: [SIGINT, SIGTERM])
     func interrupted(_ signal: Int32) async throws {
         let gateway = try FakeGateway([plan([("a", [])])] + started("s1", "a", ["begun\n"]) + [.untilCancelled])

@@ -113,7 +113,7 @@ struct PlanTests {
             ("extract the top twelve keywords", "keywords", ["count": 12]), ("extract keywords", "keywords", [:]),
             ("summarize this in three sentences", "summarize", ["points": 3]), ("总结成三点", "summarize", ["points": 3]),
             ("a two-sentence summary please", "summarize", ["points": 2]), ("summarise in 40 points", "summarize", [:]),
-            ("把2024年的报告概括一下", "summarize", [:]), ("sqrt(2) to 5 decimal places", "calculator", ["precision": 5]),
+            ("把2024年的报告概括一下", "summarize", [:]), ("sqrt(2) to 5 decimal places", "calculator", ["places": 5]),
         ] as [(String, String, JSONValue)]
     )
     func values(_ text: String, _ skill: String, _ expected: JSONValue) {

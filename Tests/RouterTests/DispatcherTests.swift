@@ -86,6 +86,9 @@ struct Bench {
         }
     }
 
+    /// What users were told to do about failed jobs.
+    private(set) var hints: [String] = []
+
     /// Dispatches since the last look, and what else was said, in words.
     mutating func taken() -> (dispatches: [(Execution, Peer)], said: [String]) {
         var dispatches: [(Execution, Peer)] = []
@@ -104,7 +107,10 @@ struct Bench {
                     if let record = try? cursor.next(in: message.body.span.bytes) {
                         detail = " \(record.kind)"
                         let error = try? JSONBody.decode(JobError.self, from: Array(message.body[record.payload]))
-                        if let error { detail += " \(error.code)" }
+                        if let error {
+                            detail += " \(error.code)"
+                            hints += error.hint.map { [$0] } ?? []
+                        }
                     }
                 } else if let error = try? JSONBody.decode(JobError.self, from: message.body) {
                     detail = " \(error.code)"
@@ -342,6 +348,7 @@ struct DispatcherTests {
         bench.now += 2_000
         bench.dispatcher.tick(now: bench.now)
         #expect(bench.taken().said == ["gateway event failed no_worker"])
+        #expect(bench.hints.count == 1 && bench.hints.allSatisfy { $0.hasPrefix("start a worker that serves ") })
     }
 
     @Test func aSilentWorkerIsLostAfterThreeHeartbeats() throws {

@@ -43,6 +43,16 @@ struct ArgumentTests {
         #expect(SchemaDerivation.schema(of: Anything.self)["additionalProperties"] == nil)
     }
 
+    struct Ranged: SkillArguments {
+        var points: Int?
+        static let ranges = ["points": 1...10, "nothing": 1...2]
+    }
+
+    @Test func theSchemaHasTheRanges() {
+        let properties = SchemaDerivation.schema(of: Ranged.self)["properties"]
+        #expect(properties == ["points": ["type": "integer", "minimum": 1, "maximum": 10]])
+    }
+
     @Test func argumentsAreDecoded() throws {
         let sample = try Sample.decode(["points": 3, "style": "long", "tags": ["a"], "range": ["from": 1]])
         #expect(sample.points == 3)

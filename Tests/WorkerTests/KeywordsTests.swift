@@ -133,6 +133,11 @@ import Wire
         #expect(run.error?.hint?.isEmpty == false)
     }
 
+    @Test func whatIsMissingIsSaidInTheUsersLanguage() async {
+        #expect(await run("提取关键词").error?.message == "没有可以提取关键词的文字，内容是空的")
+        #expect(await run("extract keywords please").error?.message.contains("no text") == true)
+    }
+
     @Test(arguments: [
         "the of and to in a is that it was for on are as with his they at be this", "因为，所以，但是。", "!!! ... 😀",
         "12 345 6.7",

@@ -139,7 +139,7 @@ import Wire
     }
 
     @Test func whatIsMissingIsSaidInTheUsersLanguage() async {
-        #expect(await run("帮我写个摘要").error?.message.contains("没有") == true)
+        #expect(await run("帮我写个摘要").error?.message == "没有可以总结的文字，内容是空的")
         #expect(await run("give me the main points").error?.message.contains("no text") == true)
         let empty = SkillInput(text: "帮我总结", separatedMaterial: "  ")
         #expect(await SkillRun(Summarize(), empty).error?.message.contains("没有") == true)

@@ -1,6 +1,7 @@
 """What docker-compose.yml and the Dockerfile promise, without an engine. Each is easily lost in an edit."""
 import json
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -86,3 +87,18 @@ def test_the_image_has_what_the_machine_needs():
     libraries = {name.split("|")[0] for name in re.findall(r"'([^']+-dev[^']*)'", listed)} - {"libc6-dev"}
     build = dockerfile.rsplit("FROM ", 1)[0]
     assert not [name for name in libraries if name not in build]
+
+
+def test_a_run_without_a_terminal_names_every_skill_and_item(tmp_path):
+    script = (ROOT / "deploy/run.sh").read_text()
+    function = re.search(r"^show_states\(\) \{\n.*?^\}\n", script, re.M | re.S).group(0)
+    events = [
+        {"type": "request.plan", "steps": [{"skill": "summarize"}, {"skill": "keywords"}]},
+        {"output": {"parts": [{"text": "one"}], "text": 'one\nthe "second"\n\nthree\n'}, "skill": "keywords",
+         "type": "job.finished"},
+    ]
+    lines = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+    shown = subprocess.run(["bash", "-c", f"work=$1\n{function}show_states", "-", tmp_path], input=lines, text=True,
+                           capture_output=True, check=True, timeout=10).stdout.splitlines()
+    assert shown[0].split() == ["request.plan", "summarize,", "keywords"]
+    assert shown[1].split(None, 2) == ["job.finished", "keywords", 'one; the "second"; three']

@@ -9,7 +9,8 @@ enum SkillsCommand {
             "skillbus skills",
             "list the skills and their workers",
             options: [
-                .flag("verbose", short: "v", "every worker, with its host and process"), CommonOptions.json,
+                .flag("verbose", short: "v", "every worker, with its host and process, and examples"),
+                CommonOptions.json,
                 CommonOptions.url,
             ]
         ),
@@ -33,7 +34,17 @@ enum SkillsCommand {
         {
             try Output.line(line)
         }
+        if options.flag("verbose") { for line in examples(list, Output.style) { try Output.line(line) } }
         return ExitCode.success
+    }
+
+    /// What each skill gives as examples of what to ask.
+    static func examples(_ list: SkillList, _ style: Style) -> [String] {
+        list.skills.filter { !$0.manifest.examples.isEmpty }
+            .flatMap { skill in
+                ["", style.bold(Terminal.line(skill.manifest.id)) + ", for example:"]
+                    + skill.manifest.examples.map { "  " + Terminal.line($0) }
+            }
     }
 
     static func table(_ list: SkillList, isVerbose: Bool) -> Table {

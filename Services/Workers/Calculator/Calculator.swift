@@ -14,6 +14,7 @@ struct Calculator: Skill {
             "precision": "Significant digits of a result that has no exact decimal form, 1 to 10000; 20 if absent.",
             "places": "Digits after the decimal point that the result is rounded to, 0 to 10000.",
         ]
+        static let ranges = ["precision": 1...10_000, "places": 0...10_000]
     }
 
     static let manifest = SkillManifest(

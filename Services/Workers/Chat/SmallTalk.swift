@@ -150,9 +150,11 @@ enum SmallTalk {
                 "可以做什么", "你有哪些技能", "你有什么本事",
             ],
             english: [
-                "I take a request in plain words and pass it to a skill that can do it; several skills one after the other if need be. `skillbus skills` lists the skills that are connected right now, with examples. I myself only do small talk: no language model is connected, so I work offline."
+                "I take a request in plain words and pass it to a skill that can do it; several skills one after the other if need be. `skillbus skills -v` lists the skills that are connected right now, with examples. I myself only do small talk: no language model is connected, so I work offline."
             ],
-            chinese: ["你用一句话说出请求，我把它交给能完成它的技能，需要时按顺序用几个技能。运行 `skillbus skills` 可以看到现在连接着哪些技能和例子。我自己只会闲聊：没有接入语言模型，离线运行。"]
+            chinese: [
+                "你用一句话说出请求，我把它交给能完成它的技能，需要时按顺序用几个技能。运行 `skillbus skills -v` 可以看到现在连接着哪些技能和例子。我自己只会闲聊：没有接入语言模型，离线运行。"
+            ]
         ),
         Topic(
             cues: ["joke", "make me laugh", "something funny", "be funny", "tell me a joke", "cheer me up"],

@@ -20,6 +20,7 @@ struct Keywords: Skill {
             "top": "Another name for count.",
             "language": "The language of the text, such as zh or en. Left out: found by its script.",
         ]
+        static let ranges = ["count": 1...50, "top": 1...50]
     }
 
     static let manifest = SkillManifest(

@@ -16,7 +16,7 @@ enum Request {
 
     static func noText(isChinese: Bool) -> SkillError {
         if isChinese {
-            let message = "没有可以提取关键词的文字，内容是空的 (no text: the input is empty)"
+            let message = "没有可以提取关键词的文字，内容是空的"
             return SkillError("no_text", message, hint: "请把文字贴在请求后面，或附上一个文本文件。")
         }
         let message = "there is no text to take keywords from: the input is empty"

@@ -26,6 +26,7 @@ struct Knowledge: Skill {
             "scope": "Search only those of the given documents that have this scope.",
             "documents": "Documents to search instead of the index, each with id and text.",
         ]
+        static let ranges = ["limit": 1...20]
     }
 
     static let manifest = SkillManifest(

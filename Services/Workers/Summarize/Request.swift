@@ -17,7 +17,7 @@ enum Request {
 
     static func noText(isChinese: Bool) -> SkillError {
         if isChinese {
-            let message = "没有可以总结的文字，内容是空的 (no text: the input is empty)"
+            let message = "没有可以总结的文字，内容是空的"
             return SkillError("no_text", message, hint: "请把要总结的文字贴在请求后面，或附上一个文本文件。")
         }
         let message = "there is no text to summarise: the input is empty"

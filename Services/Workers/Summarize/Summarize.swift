@@ -23,6 +23,7 @@ struct Summarize: Skill {
                 "How many characters a point may have, 10 to 2000. Left out: 50 for Chinese, a sentence otherwise.",
             "language": "The language of the text, such as zh or en. Left out: found by its script.",
         ]
+        static let ranges = ["points": 1...10, "max_points": 1...10, "max_chars": 10...2000]
     }
 
     static let manifest = SkillManifest(

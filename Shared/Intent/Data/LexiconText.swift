@@ -41,7 +41,7 @@ keyword, keywords, key word, key words, key phrase, key phrases, keyphrase, keyp
 关键词, 关键字, 关键短语, 关键词语, 关键信息词, 主题词, 主题标签, 标签, 打标签, 术语, 核心词, 核心术语, 热词, 高频词, 词频, 索引词, 检索词, 重要词, 词汇=0.4, 名词=0.4, 索引~, 几个词=0.6, 哪些词=0.6, 关键概念=0.6
 
 [translate topic role=transform]
-the translation, translate, translating, translation, translations, translator, localise, localize, localisation, how do you say, how to say, how do i say, say in, translate into, render~, interpret~, bilingual=0.4, @language
+the translation, translate, translating, translation, translations, translator, localise, localize, localisation, how do you say, how to say, how do i say, translate into, render~, interpret~, bilingual=0.4, @language
 翻译, 译成, 译为, 译作, 翻成, 翻译成, 翻一下, 翻下, 译文=0.5, 译, 译一下, 英译中, 中译英, 汉译英, 英译汉, 日译中, 中译日, 互译, 直译, 意译, 怎么说=0.5, 怎么讲=0.3, 口译, 笔译, 本地化=0.5
 
 [rewrite topic role=transform]
@@ -284,7 +284,10 @@ point, points, bullet, bullets, bullet point, bullet points, item, items, takeaw
 
 [countWords grammar]
 word, words
-字, 个字
+
+[countCharacters grammar]
+character, characters, char, chars
+字, 个字, 字符, 个字符
 
 [countTerms grammar]
 keyword, keywords, key word, key words, key phrase, key phrases, tag, tags, hashtag, hashtags, term, terms, phrase, phrases
