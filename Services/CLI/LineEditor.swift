@@ -10,9 +10,10 @@ internal import Synchronization
 /// own `readline` can neither be woken nor be called into from another thread. Signals are the program's: libedit's
 /// handlers would give the terminal back in the middle of a line, after which Ctrl-D means something else.
 ///
-/// A line that outgrows the buffers that libedit begins with, which have 1024 characters, corrupts its memory some time
-/// later: the program aborts in the middle of a paste. So every character is read and judged here, and no line grows
-/// longer than they hold: neither by typing and pasting, nor from the history, nor by what Ctrl-Y brings back.
+/// libedit ends each line in memory that it has given back once a line, or what is left behind a shorter one, has more
+/// than 1024 bytes; the program then aborts in the middle of a paste. It gets memory that stays, and every character is
+/// judged before it, so that none of its buffers has to grow: neither by typing and pasting, nor from the history, nor
+/// by what Ctrl-Y brings back.
 struct LineEditor {
     /// Lines of the history that are kept.
     private static let kept: Int32 = 1000
@@ -40,6 +41,7 @@ struct LineEditor {
             return LineEditor.character().map { Int32(bitPattern: $0) } ?? -1
         }
         rl_initialize()
+        cedit_keep_line_buffer()
         // A count before a key inserts a character any number of times.
         for digit in 0...9 { rl_parse_and_bind("bind ^[\(digit) ed-ignore") }
         using_history()

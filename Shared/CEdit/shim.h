@@ -10,5 +10,12 @@ static inline void cedit_configure(int (*next)(FILE *)) {
     rl_getc_function = next;
 }
 
+// To be called after rl_initialize. libedit ends the line at rl_line_buffer after each key, also when that memory has been
+// moved since: it gets memory here that stays.
+static inline void cedit_keep_line_buffer(void) {
+    static char line[65536];
+    rl_line_buffer = line;
+}
+
 // How many bytes the line has that is being edited.
 static inline int cedit_length(void) { return rl_end; }
