@@ -31,6 +31,22 @@ enum Attachments {
         return files
     }
 
+    /// What somebody sent or redirected to standard input, if that is a pipe or a file that has something. A terminal,
+    /// a socket and `/dev/null` are there without anybody meaning them.
+    static func piped() async throws -> [NewRequest.Attachment] {
+        var information = stat()
+        guard fstat(0, &information) == 0, [S_IFIFO, S_IFREG].contains(information.st_mode & S_IFMT) else { return [] }
+        // A pipe may be of a program that never closes it.
+        let patience = Task {
+            try await Task.sleep(for: .seconds(1))
+            if isTerminal(2) {
+                printError("skillbus: reading standard input to its end; to leave it out: < /dev/null")
+            }
+        }
+        defer { patience.cancel() }
+        return try await read(["-"]).filter { !$0.data.isEmpty }
+    }
+
     /// By the name's extension; what has none that is known counts as text if it looks like it.
     static func mediaType(_ name: String, looksLikeText: Bool) -> String {
         let fallback = looksLikeText ? "text/plain" : "application/octet-stream"

@@ -76,7 +76,7 @@ enum CommandTable {
 
             Environment:
               SKILLBUS_URL    the gateway (default http://127.0.0.1:8080)
-              SKILLBUS_TOKEN  its token, where it wants one
+              SKILLBUS_TOKEN  a bearer token, for a proxy that asks for one
               SKILLBUS_STATE  the folder for sessions, indexes and logs
               NO_COLOR        no colours
 

@@ -62,6 +62,9 @@ struct RequestRun: Sendable {
                 code: ExitCode.unreachable
             )
         }
+        if terminal?.type == SessionEvent.Kind.finished, let screen = progress.screen, !screen.isAnswerWhole {
+            throw CommandFailure("the answer came to its end, but this program cannot read it: see it with --json")
+        }
         return exitCode(terminal, progress.ending)
     }
 

@@ -5,8 +5,18 @@ internal import Lifecycle
 @main
 struct Skillbus {
     static func main() async {
+        openStandardStreams()
         Interrupts.shared.start()
         leave(await run(arguments()))
+    }
+
+    /// A standard stream that was closed would become the first file or pipe that this program opens, and be read from
+    /// and written to as such. Input is empty then; output still cannot be written, which is told; words are lost.
+    private static func openStandardStreams() {
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+            // The lowest number that is free: this one.
+            _ = open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
+        }
     }
 
     /// Runs one command line, without the program's name.
@@ -30,8 +40,8 @@ struct Skillbus {
             }
             guard let entry = CommandTable.entry(first) else {
                 let near = nearestName(to: first, in: CommandTable.entries.map(\.word))
-                let meant = near.map { "did you mean \"\($0)\"? " } ?? ""
-                throw UsageError("unknown command \"\(first)\": \(meant)See skillbus --help")
+                let meant = near.map { "did you mean \"\($0)\"? See" } ?? "see"
+                throw UsageError("unknown command \"\(first)\": \(meant) skillbus --help")
             }
             return try await entry.call(Array(words.dropFirst()))
         } catch {

@@ -14,7 +14,7 @@ struct TimeLimit: Sendable {
     }
 
     /// What to say when it has passed.
-    var words: String { "no answer within \(StatusLines.seconds(seconds))" }
+    var words: String { "no answer within \(seconds < 0.05 ? "\(seconds) s" : StatusLines.seconds(seconds))" }
 }
 
 /// Runs a call of the gateway under a time limit.

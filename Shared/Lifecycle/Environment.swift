@@ -29,9 +29,12 @@ public enum Environment {
 
     /// Where sessions, indexes and logs lie unless told otherwise: `SKILLBUS_STATE`, or `skillbus` in the user's
     /// state folder after the XDG base directory specification.
-    public static var stateFolder: String {
-        if let folder = all["SKILLBUS_STATE"], !folder.isEmpty { return folder }
-        if let folder = all["XDG_STATE_HOME"], folder.hasPrefix("/") { return folder + "/skillbus" }
-        return (all["HOME"] ?? "/tmp") + "/.local/state/skillbus"
+    public static var stateFolder: String { stateFolder(of: all) }
+
+    /// The same, for a process with these variables.
+    public static func stateFolder(of variables: [String: String]) -> String {
+        if let folder = variables["SKILLBUS_STATE"], !folder.isEmpty { return folder }
+        if let folder = variables["XDG_STATE_HOME"], folder.hasPrefix("/") { return folder + "/skillbus" }
+        return (variables["HOME"] ?? "/tmp") + "/.local/state/skillbus"
     }
 }

@@ -33,8 +33,10 @@ public struct StepView: Equatable, Sendable, Identifiable {
     public private(set) var job: String?
     /// Where it stands.
     public private(set) var state = State.waiting
-    /// The attempt that counts.
+    /// The attempt that counts. After a new router has taken the job over it counts from 1 again.
     public private(set) var attempt: UInt32 = 0
+    /// How often the text began anew.
+    public private(set) var beginnings = 0
     /// The worker that runs it.
     public private(set) var worker: String?
     /// What does the work: `offline`, or a model's name.
@@ -68,8 +70,19 @@ public struct StepView: Equatable, Sendable, Identifiable {
 
     mutating func apply(_ event: SessionEvent) {
         let attempt = event.attempt ?? self.attempt
-        guard !state.isTerminal, attempt >= self.attempt else { return }
-        if attempt > self.attempt && event.type != SessionEvent.Kind.retrying { begin(attempt) }
+        guard !state.isTerminal else { return }
+        switch event.type {
+        case SessionEvent.Kind.started:
+            // Whatever its number: what is streamed from here on is of this one.
+            if attempt != self.attempt || !text.isEmpty || output != nil { begin(attempt) }
+        case SessionEvent.Kind.jobFinished, SessionEvent.Kind.jobFailed:
+            // The end is the end, of whichever attempt.
+            if attempt > self.attempt { begin(attempt) }
+        case SessionEvent.Kind.retrying: if attempt < self.attempt { return }
+        default:
+            if attempt < self.attempt { return }
+            if attempt > self.attempt { begin(attempt) }
+        }
         job = event.job ?? job
         if let skill = event.skill, !skill.isEmpty { self.skill = skill }
         let data = event.data
@@ -92,7 +105,7 @@ public struct StepView: Equatable, Sendable, Identifiable {
             state = .running
             output = read(SkillOutput.self, data["output"] ?? data)
         case SessionEvent.Kind.retrying:
-            begin(UInt32(clamping: data["attempt"]?.integer ?? Int64(attempt)))
+            begin(max(UInt32(clamping: data["attempt"]?.integer ?? Int64(attempt)), self.attempt))
             state = .retrying
             message = data["reason"]?.string ?? ""
         case SessionEvent.Kind.jobFinished:
@@ -112,7 +125,8 @@ public struct StepView: Equatable, Sendable, Identifiable {
 
     /// A new attempt: what the one before streamed is void.
     private mutating func begin(_ attempt: UInt32) {
-        self.attempt = max(attempt, self.attempt)
+        self.attempt = attempt
+        beginnings += 1
         worker = nil
         thinking = ""
         message = ""

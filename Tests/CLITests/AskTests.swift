@@ -90,6 +90,25 @@ struct AskTests {
         #expect(result.error.contains("a: worker lost; trying again"))
     }
 
+    @Test("A router that takes a job over counts attempts from 1 again: the whole answer is there")
+    func takenOver() async throws {
+        let gateway = try FakeGateway(
+            [plan([("a", [])])] + started("s1", "a", ["The ans"], attempt: 2) + job("s1", "a", ["The answer"])
+                + [.event("request.finished", ["output": ["text": "The answer", "parts": []]])]
+        )
+        #expect(try await ask(gateway, ["x"]) == (0, "The answer", ""))
+    }
+
+    @Test("An answer that cannot be read is no success")
+    func unreadable() async throws {
+        let gateway = try FakeGateway(
+            [plan([("a", [])])] + started("s1", "a", ["begun"]) + [.event("request.finished", ["output": 1])]
+        )
+        let result = try await ask(gateway, ["x"])
+        #expect(result.code == 1)
+        #expect(result.error.contains("cannot read it"))
+    }
+
     @Test("A failed request: its words on standard error, code 1")
     func failed() async throws {
         let error: JSONValue = [
@@ -182,6 +201,7 @@ struct AskTests {
     func interrupted(_ signal: Int32) async throws {
         let gateway = try FakeGateway([plan([("a", [])])] + started("s1", "a", ["begun\n"]) + [.untilCancelled])
         let child = try ChildProcess(skillbus, ["ask", "x"], environment: ["SKILLBUS_URL": gateway.url])
+        child.closeInput()
         #expect(await child.line { $0 == "begun" } != nil)
         child.send(signal)
         #expect(await child.exitCode() == 130)

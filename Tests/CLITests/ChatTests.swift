@@ -3,6 +3,8 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import CLI
+
 /// `skillbus chat` with lines from a pipe, and at a terminal.
 @Suite(.timeLimit(.minutes(1)))
 struct ChatTests {
@@ -68,5 +70,58 @@ struct ChatTests {
         #expect(await eventually { chat.lines.count { $0.contains("Ctrl-C again, or Ctrl-D, leaves.") } == 2 })
         chat.write("\u{4}")
         #expect(await chat.exitCode() == 0)
+    }
+
+    @Test("At a terminal: a long paste is refused as a whole, says the way out, and the prompt goes on")
+    func longPaste() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            "chat-history",
+            "_HiStOrY_V2_\nshort\\040one\n\(String(repeating: "y", count: 6000))\n\(String(repeating: "灯", count: 5000))\n"
+        )
+        let gateway = try FakeGateway(single("chat", ["hi\n"]))
+        let chat = try terminal(gateway, folder.path)
+        #expect(await chat.line { $0.contains("Ctrl-D leaves") } != nil)
+        for (index, character) in ["x", "灯", "é", "x"].enumerated() {
+            // A line of the history comes first: none that is as long is there any more.
+            chat.write("\u{10}\u{10}\u{10}\u{5}\u{15}")
+            for _ in 0..<50 {
+                // `script` stands still when neither side of the terminal reads.
+                chat.write(String(repeating: character, count: 400))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            chat.write("\n")
+            let words = "the line had more than 1000 bytes: nothing was sent"
+            #expect(await eventually { chat.lines.count { $0.contains(words) } == index + 1 })
+            chat.write("/session\n")
+            #expect(await eventually { chat.lines.count { $0.hasPrefix(FakeGateway.session) } == index + 1 })
+        }
+        #expect(gateway.submitted == nil)
+        let history = try readFile(folder.file("chat-history"))
+        #expect(history.contains("short\\040one\n/session\n"))
+        #expect(history.split(separator: "\n").allSatisfy { $0.count <= 1000 })
+        chat.write("hello\n")
+        #expect(await eventually { gateway.submitted?["text"] == "hello" })
+        chat.write("\u{4}")
+        #expect(await chat.exitCode() == 0)
+    }
+
+    @Test("A full line takes the keys that move and delete, and no more text")
+    func gate() {
+        var gate = LineGate()
+        #expect(gate.judge(0x78, length: 999) == .pass)
+        #expect(gate.judge(0x78, length: 1000) == .refuse(isFirst: true))
+        #expect(gate.judge(0x706f, length: 1000) == .refuse(isFirst: false))
+        #expect(gate.refused == 2)
+        for key: UInt32 in [0x1b, 0x5b, 0x33, 0x7e, 0x1b, 0x62, 0x0d, 0x01] {
+            #expect(gate.judge(key, length: 1000) == .pass)
+        }
+        // What Ctrl-Y brings back may be as long as the longest line.
+        #expect(gate.judge(0x19, length: 1) == .ignore)
+        #expect(gate.judge(0x19, length: 0) == .pass)
+        #expect(gate.judge(0x09, length: 1000) == .refuse(isFirst: false))
+        #expect(gate.judge(0x7f, length: 1000) == .pass)
+        #expect(gate.refused == 0)
+        #expect(LineGate.length(ofKept: Array("a\\040灯".utf8)) == 5)
     }
 }

@@ -22,6 +22,15 @@ struct HelpTests {
         }
     }
 
+    @Test("The skill that the documentation shows is the example that is built")
+    func example() throws {
+        let guide = try readFile("\(projectFolder)/docs/skills.md")
+        for name in ["Package.swift", "Sources/Shout/Shout.swift"] {
+            let source = try readFile("\(projectFolder)/docs/examples/shout/\(name)")
+            #expect(guide.contains("```swift\n\(source)```"), "\(name)")
+        }
+    }
+
     @Test("--help works everywhere and leaves with code 0")
     func helpOption() async throws {
         for entry in CommandTable.entries {

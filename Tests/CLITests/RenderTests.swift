@@ -139,6 +139,34 @@ struct AnswerTextTests {
         #expect(written(steps).text == "one two\none\n")
     }
 
+    private func end(_ text: String) -> FakeGateway.Step {
+        .event("request.finished", ["output": ["text": .string(text), "parts": []]])
+    }
+
+    @Test("In the end the request's whole output is there, whatever the steps said")
+    func wholeInTheEnd() {
+        let half = [plan([("a", [])])] + started("s1", "a", ["one "], attempt: 3)
+        #expect(written(half + [end("one two")]) == ("one two\n", []))
+        #expect(written(half + [end("one ")]) == ("one \n", []))
+        #expect(written(half + [end("")]).notes.count == 1)
+        let other = written(half + [end("three")])
+        #expect(other.text == "one \nthree\n")
+        #expect(other.notes == ["what was written so far is void; the whole answer follows"])
+        let both = [plan([("a", []), ("b", [])])] + job("s1", "a", ["A"])
+        #expect(written(both + [end("A\n\nB")]) == ("[a]\nA\n\nB\n", []))
+        #expect(written(both + job("s2", "b", ["B\n"]) + [end("A\n\nB")]) == ("[a]\nA\n\n[b]\nB\n", []))
+    }
+
+    @Test("A step that begins anew with the same number is not joined to what it said before")
+    func beginsAnew() {
+        let steps =
+            [plan([("a", [])])] + started("s1", "a", ["one two"]) + started("s1", "a", ["three four"])
+            + [end("three four five")]
+        #expect(written(steps).text == "one two\nthree four five\n")
+        let same = [plan([("a", [])])] + started("s1", "a", ["one two"], attempt: 2) + job("s1", "a", ["one two three"])
+        #expect(written(same + [end("one two three")]) == ("one two three\n", []))
+    }
+
     @Test("Of a chain only the last step is the answer")
     func chain() {
         let steps =
@@ -294,5 +322,7 @@ struct StatusLinesTests {
         for line in shown { #expect(Terminal.width(line) <= 60) }
         #expect(StatusLines.seconds(0.04) == "0.0 s")
         #expect(StatusLines.seconds(75.26) == "75 s")
+        #expect(TimeLimit(0.3).words == "no answer within 0.3 s")
+        #expect(TimeLimit(0.001).words == "no answer within 0.001 s")
     }
 }

@@ -8,6 +8,7 @@ struct UsageTests {
         "Wrong usage is code 2, and the words name what is wrong",
         arguments: [
             (["aks", "x"], "unknown command \"aks\": did you mean \"ask\"? See skillbus --help"),
+            (["frob"], "unknown command \"frob\": see skillbus --help"),
             (["ask", "--jsn", "x"], "unknown option --jsn: did you mean --json? See skillbus ask --help"),
             (["--url", "x", "ask"], "unknown option --url: options come after the command; see skillbus --help"),
             (["ask", "--timeout", "0", "x"], "--timeout must be a number of seconds above 0, not \"0\""),

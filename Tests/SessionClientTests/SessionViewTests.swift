@@ -81,6 +81,42 @@ struct SessionViewTests {
         #expect(step.state == .running)
     }
 
+    @Test("After a new router has taken a job over, attempts count from 1 again, and the text begins anew")
+    func takenOver() throws {
+        let events = [
+            sessionEvent(1, "request.accepted", ["text": "x"]),
+            sessionEvent(2, "job.started", step: "s1", skill: "a", attempt: 2, ["worker": "w", "engine": "offline"]),
+            sessionEvent(3, "job.delta", step: "s1", skill: "a", attempt: 2, ["text": "half"]),
+            sessionEvent(4, "job.started", step: "s1", skill: "a", attempt: 1, ["worker": "v", "engine": "offline"]),
+            sessionEvent(5, "job.delta", step: "s1", skill: "a", attempt: 1, ["text": "who"]),
+            sessionEvent(6, "job.started", step: "s1", skill: "a", attempt: 1, ["worker": "u", "engine": "offline"]),
+            sessionEvent(7, "job.delta", step: "s1", skill: "a", attempt: 1, ["text": "whole"]),
+        ]
+        let step = try #require(view(events).requests.first?.steps.first)
+        #expect(step.text == "whole")
+        #expect(step.attempt == 1)
+        #expect(step.worker == "u")
+    }
+
+    @Test("The end of a step counts, of whichever attempt")
+    func endOfAnotherAttempt() throws {
+        let view = view([
+            sessionEvent(1, "request.accepted", ["text": "x"]),
+            sessionEvent(2, "job.delta", step: "s1", skill: "a", attempt: 3, ["text": "half"]),
+            sessionEvent(
+                3,
+                "job.finished",
+                step: "s1",
+                skill: "a",
+                attempt: 1,
+                ["output": ["text": "whole", "parts": []], "engine": "offline", "milliseconds": 12]
+            ),
+        ])
+        let step = try #require(view.requests.first?.steps.first)
+        #expect(step.text == "whole")
+        #expect(step.state == .finished)
+    }
+
     @Test("The terminal event's output counts, and nothing after it")
     func terminal() throws {
         let view = view([

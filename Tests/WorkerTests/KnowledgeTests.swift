@@ -42,7 +42,10 @@ import Wire
         let skill = Knowledge(index: path)
         let missing = await SkillRun(skill, SkillInput(text: "bicycle wheels"))
         #expect(missing.error?.code == "no_index")
-        #expect(missing.error?.hint?.contains("skillbus index") == true)
+        #expect(missing.error?.hint == "Make one with: skillbus index --state \(folder.path) DIR")
+        let elsewhere = Knowledge(index: folder.file("an index"))
+        let other = await SkillRun(elsewhere, SkillInput(text: "bicycle wheels"))
+        #expect(other.error?.hint == "Make one with: SKILLBUS_KNOWLEDGE='\(folder.path)/an index' skillbus index DIR")
         let chinese = await SkillRun(skill, SkillInput(text: "查一下公司年假制度"))
         #expect(chinese.error?.message.contains("还没有文档索引") == true)
 

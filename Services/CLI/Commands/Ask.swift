@@ -27,8 +27,13 @@ enum AskCommand {
                 longer material with --file. On a terminal a line for each running skill shows what it does; into a
                 pipe goes the answer alone.
 
+                With a text and without --file, what a pipe or file on standard input has is attached, as with
+                "--file -". It is read to its end: where a pipe stays open, as in a loop or a service, give it
+                "< /dev/null".
+
                   skillbus ask "what is 0.1 + 0.2, to 30 places"
                   skillbus ask --file article.txt "summarize this and give me the keywords"
+                  git log -20 | skillbus ask "summarise this"
                   git log -5 | skillbus ask --skill summarize
                 """
         ),
@@ -39,7 +44,10 @@ enum AskCommand {
         var request = NewRequest(try await text(options))
         request.skill = try options.name("skill")
         let given = try options.name("session")
-        request.attachments = try await Attachments.read(options.values("file"))
+        let files = options.values("file")
+        let hasText = !options.operands.isEmpty && options.operands != ["-"]
+        request.attachments =
+            files.isEmpty && hasText ? try await Attachments.piped() : try await Attachments.read(files)
         request.explain = options.flag("explain")
         if let word = options.value("when-busy") {
             guard let whenBusy = NewRequest.WhenBusy(rawValue: word) else {

@@ -8,7 +8,8 @@ internal import Wire
 ///     step is written when it has finished, in plan order.
 /// (2) Text of two attempts is never joined: where a new attempt says what was written already, it goes on from
 ///     there; where it says something else, a note says so and the answer is written anew.
-/// (3) In the end the whole output has been written.
+/// (3) In the end the whole output has been written, whatever the steps said before: what the request's last event has
+///     is what counts.
 struct AnswerText {
     /// What to write.
     enum Piece: Equatable {
@@ -22,17 +23,22 @@ struct AnswerText {
 
     private var written = ""
     private var writtenStep: String?
-    private var attempt: UInt32 = 0
+    private var beginnings = 0
     /// Whether `written` is the start of the attempt's text, so that only the rest need be looked at.
     private var isInStep = true
     private var done: Set<String> = []
     private var hasWritten = false
+    /// Everything since the answer last began, of all steps.
+    private var all = ""
+    /// Whether the answer of a finished request has been written, all of it.
+    private(set) var isWhole = false
 
     /// Whether text is in the middle of flowing.
     var isFlowing: Bool { writtenStep.map { !done.contains($0) } ?? false }
 
     /// What the last event adds.
     mutating func pieces(for request: RequestView) -> [Piece] {
+        guard !isWhole else { return [] }
         let steps = request.lastSteps
         var pieces: [Piece] = []
         if steps.count == 1, let step = steps.first {
@@ -50,21 +56,44 @@ struct AnswerText {
                 pieces += [.heading(step.skill), .text(terminated(step.text))]
             }
         }
-        if request.state == .finished, !hasWritten, let output = request.output {
-            hasWritten = true
-            pieces.append(.text(terminated(output.text)))
-        }
+        for piece in pieces { keep(piece) }
+        if request.state == .finished { pieces += end(request, steps) }
         return pieces
+    }
+
+    /// What of the output is still to be written. Empty lines around it do not count.
+    private mutating func end(_ request: RequestView, _ steps: [StepView]) -> [Piece] {
+        guard let output = request.output else {
+            // Nothing says what it was, but that each of its steps ended.
+            isWhole = !steps.isEmpty && steps.allSatisfy { done.contains($0.id) }
+            return []
+        }
+        isWhole = true
+        let whole = terminated(output.text)
+        if !hasWritten { return [.text(whole)] }
+        let before = String(all.drop { $0.isNewline })
+        if terminated(before) == whole { return all.utf8.last == 10 ? [] : [.text("\n")] }
+        if startsWith(whole, before) {
+            return [.text(String(decoding: whole.utf8.dropFirst(before.utf8.count), as: UTF8.self))]
+        }
+        return [AnswerText.void, .text(all.utf8.last == 10 ? whole : "\n" + whole)]
+    }
+
+    private static let void = Piece.note("what was written so far is void; the whole answer follows")
+
+    private mutating func keep(_ piece: Piece) {
+        if piece == AnswerText.void { all = "" }
+        if case .text(let text) = piece { all += text }
     }
 
     private mutating func flow(_ step: StepView) -> [Piece] {
         guard !done.contains(step.id) else { return [] }
         var pieces: [Piece] = []
-        let isNew = writtenStep != step.id || attempt != step.attempt
+        let isNew = writtenStep != step.id || beginnings != step.beginnings
         if isNew {
             isInStep = written.isEmpty
             writtenStep = step.id
-            attempt = step.attempt
+            beginnings = step.beginnings
         }
         let text = step.text
         if step.state == .finished { isInStep = isInStep && startsWith(text, written) }
@@ -72,7 +101,7 @@ struct AnswerText {
             if startsWith(text, written) {
                 isInStep = true
             } else if !startsWith(written, text) || step.state == .finished {
-                pieces.append(.note("what was written so far is void; the whole answer follows"))
+                pieces.append(AnswerText.void)
                 pieces.append(.text("\n"))
                 written = ""
                 isInStep = true

@@ -33,6 +33,9 @@ final class Screen: Sendable {
     /// Whether a request that has been seen has not ended.
     var isBusy: Bool { state.withLock { $0.view.isBusy } }
 
+    /// Whether all of the answer of a finished request has been written.
+    var isAnswerWhole: Bool { state.withLock { $0.answer.isWhole } }
+
     /// Shows one more event.
     func show(_ event: SessionEvent) throws(OutputClosed) {
         let now = now

@@ -1,4 +1,5 @@
 internal import DocumentIndex
+internal import Lifecycle
 internal import SkillKit
 
 /// What the skill says, in the language of the question.
@@ -43,22 +44,40 @@ struct KnowledgeWords {
             )
     }
 
+    /// What makes the index at a path, typed by somebody who has none of this process's variables: those of a worker
+    /// that `skillbus up --state` started say where its state is.
+    private func command(_ path: String) -> String {
+        var variables = Environment.all
+        variables["SKILLBUS_STATE"] = nil
+        let usual = DocumentIndex.defaultPath(stateFolder: Environment.stateFolder(of: variables))
+        let name = DocumentIndex.defaultPath(stateFolder: "")
+        if path == usual { return "skillbus index" }
+        guard path.hasSuffix(name) else { return "SKILLBUS_KNOWLEDGE=\(quoted(path)) skillbus index" }
+        return "skillbus index --state \(quoted(String(path.dropLast(name.count))))"
+    }
+
+    private func quoted(_ path: String) -> String {
+        let isPlain = path.allSatisfy { $0.isLetter || $0.isNumber || "/._-+".contains($0) }
+        return isPlain
+            ? path : "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+
     func error(for error: IndexError, path: String) -> SkillError {
         switch error {
         case .emptyQuery: return emptyQuery
         case .notFound:
             return isChinese
-                ? SkillError("no_index", "还没有文档索引（\(path)）", hint: "先建立索引：skillbus index 文件夹")
+                ? SkillError("no_index", "还没有文档索引（\(path)）", hint: "先建立索引：\(command(path)) 文件夹")
                 : SkillError(
                     "no_index",
                     "there is no index of documents yet (\(path))",
-                    hint: "Make one with: skillbus index DIR"
+                    hint: "Make one with: \(command(path)) DIR"
                 )
         case .incompatible:
             return SkillError(
                 "index_incompatible",
                 "\(error)",
-                hint: isChinese ? "请重新建立索引：skillbus index 文件夹" : "Index again: skillbus index DIR"
+                hint: isChinese ? "请重新建立索引：\(command(path)) 文件夹" : "Index again: \(command(path)) DIR"
             )
         case .busy: return SkillError("index_busy", "\(error)", retryable: true)
         case .folder, .database: return SkillError("index_unreadable", "\(error)", retryable: true)
