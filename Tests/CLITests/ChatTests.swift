@@ -102,7 +102,8 @@ struct ChatTests {
         #expect(history.split(separator: "\n").allSatisfy { $0.count <= 1000 })
         chat.write("hello\n")
         #expect(await eventually { gateway.submitted?["text"] == "hello" })
-        chat.write("\u{4}")
+        // Also while the answer comes, when Ctrl-D would be lost.
+        chat.write("/quit\n")
         #expect(await chat.exitCode() == 0)
     }
 
