@@ -36,15 +36,28 @@ enum Attachments {
     static func piped() async throws -> [NewRequest.Attachment] {
         var information = stat()
         guard fstat(0, &information) == 0, [S_IFIFO, S_IFREG].contains(information.st_mode & S_IFMT) else { return [] }
-        // A pipe may be of a program that never closes it.
-        let patience = Task {
-            try await Task.sleep(for: .seconds(1))
-            if isTerminal(2) {
-                printError("skillbus: reading standard input to its end; to leave it out: < /dev/null")
+        // A pipe may be of a program that never says anything and never closes it, as many that start others leave it.
+        guard await speaks(0, within: patience) else {
+            printError(
+                "skillbus: nothing came on standard input within \(patience / 1000) s: going on without it "
+                    + "(--file - waits for it, < /dev/null does not)"
+            )
+            return []
+        }
+        return try await read(["-"]).filter { !$0.data.isEmpty }
+    }
+
+    /// How long a pipe may be silent, in milliseconds.
+    private static let patience: Int32 = 3000
+
+    /// Whether something can be read in time, be it the end.
+    private static func speaks(_ descriptor: Int32, within milliseconds: Int32) async -> Bool {
+        await withCheckedContinuation { continuation in
+            startThread(named: "listen") {
+                var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                continuation.resume(returning: poll(&polled, 1, milliseconds) != 0)
             }
         }
-        defer { patience.cancel() }
-        return try await read(["-"]).filter { !$0.data.isEmpty }
     }
 
     /// By the name's extension; what has none that is known counts as text if it looks like it.

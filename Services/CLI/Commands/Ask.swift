@@ -28,8 +28,7 @@ enum AskCommand {
                 pipe goes the answer alone.
 
                 With a text and without --file, what a pipe or file on standard input has is attached, as with
-                "--file -". It is read to its end: where a pipe stays open, as in a loop or a service, give it
-                "< /dev/null".
+                "--file -". A pipe that says nothing for three seconds is left out.
 
                   skillbus ask "what is 0.1 + 0.2, to 30 places"
                   skillbus ask --file article.txt "summarize this and give me the keywords"
