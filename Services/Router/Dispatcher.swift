@@ -58,6 +58,7 @@ struct Dispatcher {
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
     var isDraining = false
+    private var picks: UInt64 = 0
     /// Until when a worker that cannot be reached is waited for, since this process itself was away.
     var graceEnds: UInt64 = 0
     let startTime: UInt64
@@ -230,6 +231,8 @@ struct Dispatcher {
 
     mutating func lease(_ job: Job, to worker: Worker, now: UInt64) {
         job.attempt += 1
+        picks += 1
+        worker.lastPick = picks
         worker.credit -= 1
         worker.dispatches += 1
         job.state = .leased(to: worker.peer, dispatch: worker.dispatches, isAccepted: false)

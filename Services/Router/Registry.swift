@@ -10,6 +10,8 @@ final class Worker {
     var credit: Int
     /// Number of the last dispatch over this connection.
     var dispatches: UInt64
+    /// Rises from dispatch to dispatch of this router: which of several idle workers has waited longest.
+    var lastPick: UInt64 = 0
     /// What it serves, as far as it was accepted.
     var entries: [SkillEntry] = []
     /// Jobs that it has.
@@ -91,7 +93,8 @@ final class SkillEntry {
     var isIdempotent: Bool { version?.isIdempotent ?? true }
     var hasWorkers: Bool { versions.contains { !$0.workers.isEmpty } }
 
-    /// The worker with the most free slots among those of the newest version that has any.
+    /// The worker with the most free slots among those of the newest version that has any; of several, the one that
+    /// has waited longest.
     func freeWorker() -> Worker? {
         for version in versions where !version.workers.isEmpty {
             var best: Worker?
@@ -100,9 +103,11 @@ final class SkillEntry {
                     best = worker
                     continue
                 }
-                if worker.credit > leader.credit
-                    || worker.credit == leader.credit && worker.leases.count < leader.leases.count
-                {
+                if worker.credit != leader.credit {
+                    if worker.credit > leader.credit { best = worker }
+                } else if worker.leases.count != leader.leases.count {
+                    if worker.leases.count < leader.leases.count { best = worker }
+                } else if worker.lastPick < leader.lastPick {
                     best = worker
                 }
             }

@@ -125,6 +125,20 @@ struct Bench {
 }
 
 struct DispatcherTests {
+    @Test func idleWorkersTakeTurns() throws {
+        var bench = Bench()
+        for _ in 0..<3 { _ = try bench.worker(credit: 2, instance: .timeOrdered(milliseconds: 1)) }
+        var counts: [Peer: Int] = [:]
+        for _ in 0..<12 {
+            try bench.submit()
+            let (execution, peer) = try #require(bench.taken().dispatches.first)
+            counts[peer, default: 0] += 1
+            _ = bench.event(execution, from: peer, terminal: .terminal, kind: .finished)
+            bench.dispatcher.acknowledged(execution)
+        }
+        #expect(counts.values.sorted() == [4, 4, 4])
+    }
+
     @Test func aWorkerNeverHoldsMoreThanItsCredit() throws {
         var bench = Bench()
         let peer = try bench.worker(credit: 2)
