@@ -224,7 +224,7 @@ extension Dispatcher {
 
     /// Ends a request, or one job of it.
     mutating func cancelled(_ id: Identifier, now: UInt64) {
-        cancelEarly(id.request)
+        early.removeAll { $0.header.job.request == id.request }
         let isRequest = id.step == 0
         if isRequest { planning[id]?.isCancelled = true }
         if isRequest, let request = requests[id] {

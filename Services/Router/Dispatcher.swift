@@ -49,11 +49,9 @@ struct Dispatcher {
     var actions: [Action] = []
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
-    private var earlyBytes = 0
     private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
-    private var planningBytes = 0
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
@@ -86,22 +84,12 @@ struct Dispatcher {
     mutating func takePlanning(_ id: Identifier, generation: UInt32) -> Planning? {
         guard let planned = planning[id], planned.generation == generation else { return nil }
         planning[id] = nil
-        planningBytes -= planned.bytes
         return planned
-    }
-
-    /// Takes one out of those that wait for the first workers.
-    mutating func cancelEarly(_ request: Identifier) {
-        for waiting in early where waiting.header.job.request == request { earlyBytes -= waiting.parcel.count }
-        early.removeAll { $0.header.job.request == request }
     }
 
     /// Takes out the requests that wait for the first workers.
     mutating func takeEarly() -> [EarlyRequest] {
-        defer {
-            early = []
-            earlyBytes = 0
-        }
+        defer { early = [] }
         return early
     }
 
@@ -142,9 +130,9 @@ struct Dispatcher {
             // The same submission again while it is being planned.
             if let known = planning[id], known.generation >= header.generation { return }
             let bytes = parcel.count
-            let isFull = planning.count >= Limits.planning || planningBytes + bytes > Limits.queuedBytesPerSkill
+            let waiting = planning.values.reduce(0) { $0 + $1.bytes }
+            let isFull = planning.count >= Limits.planning || waiting + bytes > Limits.queuedBytesPerSkill
             guard !isFull || planning.isEmpty else { return refuse(header, gateway, plannerBusy) }
-            planningBytes += bytes - (planning[id]?.bytes ?? 0)
             planning[id] = Planning(generation: header.generation, bytes: bytes)
             actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
             return
@@ -167,7 +155,8 @@ struct Dispatcher {
     }
 
     private mutating func wait(_ header: Header, _ parcel: Parcel, _ gateway: GatewayLink) {
-        guard early.count < Limits.queuedJobsPerSkill, earlyBytes + parcel.count <= Limits.queuedBytesPerSkill else {
+        let bytes = early.reduce(parcel.count) { $0 + $1.parcel.count }
+        guard early.count < Limits.queuedJobsPerSkill, bytes <= Limits.queuedBytesPerSkill else {
             return refuse(
                 header,
                 gateway,
@@ -180,7 +169,6 @@ struct Dispatcher {
             )
         }
         let until = startTime + Dispatcher.startGrace
-        earlyBytes += parcel.count
         early.append(EarlyRequest(header: header, parcel: parcel, gateway: gateway, until: until))
     }
 

@@ -103,8 +103,9 @@ struct Exchange: ~Copyable {
         complain(to: peer, side, JobError(code: code, message: error.description))
     }
 
-    mutating func complain(to peer: Peer, _ side: Side, _ error: JobError) {
-        guard let message = try? Outgoing(Header(.error), json: error) else { return }
+    /// `sequence` is the number of the question that it answers, if one.
+    mutating func complain(to peer: Peer, _ side: Side, _ error: JobError, sequence: UInt64 = 0) {
+        guard let message = try? Outgoing(Header(.error, sequence: sequence), json: error) else { return }
         reply(message, to: peer, side)
     }
 
@@ -166,13 +167,10 @@ struct Exchange: ~Copyable {
     private mutating func hello(_ body: [UInt8], _ peer: Peer, now: UInt64) {
         do throws(WireError) {
             let hello = try JSONBody.decode(Hello.self, from: body)
-            for (field, name) in [("gateway", hello.gateway), ("host", hello.host), ("product", hello.product)] {
-                let least = field == "gateway" ? 1 : 0
-                guard least...Limits.shortString ~= name.utf8.count else {
-                    let reason = "\"\(field)\" must have \(least) to \(Limits.shortString) bytes"
-                    throw WireError.body(type: "Hello", reason: reason)
-                }
-            }
+            let wrong =
+                wrongName("gateway", hello.gateway, from: 1) ?? wrongName("host", hello.host)
+                ?? wrongName("product", hello.product)
+            if let wrong { throw WireError.body(type: "Hello", reason: wrong) }
             let link = dispatcher.registry.greet(hello, peer: peer, now: now)
             log.info("gateway connected", ["gateway": "\(hello.gateway)"])
             dispatcher.actions.append(.toGateway(link, welcome))
@@ -340,8 +338,7 @@ struct Exchange: ~Copyable {
             }
         } catch {
             let refusal = JobError(code: JobError.Code.badMessage, message: "\(error)")
-            guard let message = try? Outgoing(Header(.error, sequence: header.sequence), json: refusal) else { return }
-            reply(message, to: peer, side)
+            complain(to: peer, side, refusal, sequence: header.sequence)
         }
     }
 

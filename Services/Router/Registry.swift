@@ -103,13 +103,10 @@ final class SkillEntry {
                     best = worker
                     continue
                 }
-                if worker.credit != leader.credit {
-                    if worker.credit > leader.credit { best = worker }
-                } else if worker.leases.count != leader.leases.count {
-                    if worker.leases.count < leader.leases.count { best = worker }
-                } else if worker.lastPick < leader.lastPick {
-                    best = worker
-                }
+                let isBetter =
+                    (leader.credit, worker.leases.count, worker.lastPick)
+                    < (worker.credit, leader.leases.count, leader.lastPick)
+                if isBetter { best = worker }
             }
             if best != nil { return best }
             // While a newer version has workers, busy or not, older ones only finish what they have.
@@ -258,16 +255,10 @@ struct Registry {
                 message: "concurrency must be between 1 and 1024, it is \(registration.concurrency)"
             )
         }
-        let names = [("worker", registration.worker), ("host", registration.host), ("product", registration.product)]
-        for (field, name) in names {
-            // Only the worker's own name must be there.
-            let least = field == "worker" ? 1 : 0
-            guard !(least...Limits.shortString ~= name.utf8.count) else { continue }
-            throw JobError(
-                code: JobError.Code.badManifest,
-                message: "\"\(field)\" must have \(least) to \(Limits.shortString) bytes, it has \(name.utf8.count)"
-            )
-        }
+        let wrong =
+            wrongName("worker", registration.worker, from: 1) ?? wrongName("host", registration.host)
+            ?? wrongName("product", registration.product)
+        if let wrong { throw JobError(code: JobError.Code.badManifest, message: wrong) }
         var ids: Set<String> = []
         for manifest in registration.manifests {
             guard ids.insert(manifest.id).inserted else {
@@ -371,4 +362,10 @@ struct Registry {
             }
         )
     }
+}
+
+/// What is wrong with the length of a name that a peer gave; nil when nothing is.
+func wrongName(_ field: String, _ name: String, from least: Int = 0) -> String? {
+    guard !(least...Limits.shortString ~= name.utf8.count) else { return nil }
+    return "\"\(field)\" must have \(least) to \(Limits.shortString) bytes, it has \(name.utf8.count)"
 }

@@ -181,10 +181,7 @@ public struct Peer: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What `Dictionary` calls. libzmq counts its peers from a random number on: nobody chooses them.
-    public func _rawHashValue(seed: Int) -> Int {
-        let product = (UInt64(number) ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
-        return Int(truncatingIfNeeded: product.high ^ product.low)
-    }
+    public func _rawHashValue(seed: Int) -> Int { UInt64(number).mixed(seed: seed) }
 
     /// For tests: a peer of the given number.
     public init(number: UInt32) { self.number = number }

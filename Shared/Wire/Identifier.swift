@@ -43,10 +43,7 @@ public struct Identifier: Hashable, Sendable {
 
     /// What `Dictionary` and `Set` call. One multiplication instead of SipHash: the half is random already, and nobody
     /// outside the bus can choose it.
-    public func _rawHashValue(seed: Int) -> Int {
-        let product = (low ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
-        return Int(truncatingIfNeeded: product.high ^ product.low)
-    }
+    public func _rawHashValue(seed: Int) -> Int { low.mixed(seed: seed) }
 
     /// The request this job belongs to; the identifier itself if it is no job.
     public var request: Identifier { Identifier(high: high, low: low & ~0xffff) }
@@ -129,5 +126,13 @@ extension Identifier: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
+    }
+}
+
+extension UInt64 {
+    /// A hash by one multiplication, for numbers that nobody outside the bus can choose.
+    public func mixed(seed: Int) -> Int {
+        let product = (self ^ UInt64(bitPattern: Int64(seed))).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
+        return Int(truncatingIfNeeded: product.high ^ product.low)
     }
 }
