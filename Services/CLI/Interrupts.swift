@@ -21,6 +21,12 @@ final class Interrupts: Sendable {
         }
     }
 
-    /// Sets what happens on a signal; nil for the end of the program.
-    func handle(_ body: (@Sendable (Int32) -> Void)?) { handler.withLock { $0 = body } }
+    /// Sets what happens on a signal; nil for the end of the program. Returns what happened before, to be set again.
+    @discardableResult
+    func handle(_ body: (@Sendable (Int32) -> Void)?) -> (@Sendable (Int32) -> Void)? {
+        handler.withLock { handler in
+            defer { handler = body }
+            return handler
+        }
+    }
 }

@@ -24,14 +24,14 @@ struct RequestRun: Sendable {
     /// Runs it. Returns the exit code; what failed has been said.
     func callAsFunction() async throws -> Int32 {
         let progress = Progress(client: client, session: session)
-        Interrupts.shared.handle { _ in
+        let before = Interrupts.shared.handle { _ in
             // A second Ctrl-C does not wait for anything.
             if !progress.end(.interrupted, grace: RequestRun.grace) {
                 progress.screen?.close()
                 leave(ExitCode.interrupted)
             }
         }
-        defer { Interrupts.shared.handle(nil) }
+        defer { Interrupts.shared.handle(before) }
         let clock = limit.map { limit in
             Task {
                 try await Task.sleep(until: limit.end)

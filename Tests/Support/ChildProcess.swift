@@ -13,7 +13,7 @@ public final class ChildProcess: Sendable {
         var lines: [(stream: Stream, text: String)] = []
         /// What was written behind the last line.
         var pending: [Stream: String] = [:]
-        var openStreams = 2
+        var openStreams = 0
         var status: Int32?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
@@ -31,6 +31,7 @@ public final class ChildProcess: Sendable {
         }
 
         func read(_ descriptor: Int32, as stream: Stream) {
+            change { $0.openStreams += 1 }
             thread { [self] in
                 var pending: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -60,17 +61,17 @@ public final class ChildProcess: Sendable {
     private let inputEnd: Mutex<Int32>
 
     /// Starts `path` with the arguments. The environment is this process's with the given changes; nil removes.
-    public init(_ path: String, _ arguments: [String] = [], environment: [String: String?] = [:]) throws {
-        var input: [Int32] = [0, 0], output: [Int32] = [0, 0], error: [Int32] = [0, 0]
-        guard clinux_pipe(&input) == 0, clinux_pipe(&output) == 0, clinux_pipe(&error) == 0 else {
-            throw SpawnError(code: errno)
-        }
+    /// - Parameter onTerminal: all three streams are one terminal, whose other side `write` and `lines` are.
+    public init(
+        _ path: String,
+        _ arguments: [String] = [],
+        environment: [String: String?] = [:],
+        onTerminal: Bool = false
+    ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input[0], 0)
-        posix_spawn_file_actions_adddup2(&actions, output[1], 1)
-        posix_spawn_file_actions_adddup2(&actions, error[1], 2)
+        let streams = try onTerminal ? Streams(terminalFor: &actions) : Streams(pipesFor: &actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -81,8 +82,9 @@ public final class ChildProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
         posix_spawnattr_setpgroup(&attributes, 0)
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        // Of a session of its own, the first terminal that it opens becomes the one that sends it signals.
+        let group = onTerminal ? 0x80 /* POSIX_SPAWN_SETSID */ : POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
 
         var variables = currentEnvironment()
         for (name, value) in environment { variables[name] = value }
@@ -94,19 +96,15 @@ public final class ChildProcess: Sendable {
         }
         var child: pid_t = 0
         let failure = starting.withLock { _ in posix_spawnp(&child, path, &actions, &attributes, argv, envp) }
-        close(input[0])
-        close(output[1])
-        close(error[1])
+        for end in streams.childEnds { close(end) }
         guard failure == 0 else {
-            close(input[1])
-            close(output[0])
-            close(error[0])
+            for end in streams.ends { close(end) }
             throw SpawnError(code: failure)
         }
         id = child
-        inputEnd = Mutex(input[1])
-        record.read(output[0], as: .output)
-        record.read(error[0], as: .error)
+        inputEnd = Mutex(streams.input)
+        record.read(streams.output, as: .output)
+        if let error = streams.error { record.read(error, as: .error) }
         let pid = child
         thread { [record] in
             var status: Int32 = 0
@@ -128,7 +126,15 @@ public final class ChildProcess: Sendable {
 
     public func write(_ text: String) {
         let bytes = Array(text.utf8)
-        _ = inputEnd.withLock { Glibc.write($0, bytes, bytes.count) }
+        inputEnd.withLock { end in
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes { Glibc.write(end, $0.baseAddress! + sent, bytes.count - sent) }
+                if count < 0 && errno == EINTR { continue }
+                guard count > 0 else { return }
+                sent += count
+            }
+        }
     }
 
     public func closeInput() {
@@ -193,6 +199,45 @@ public final class ChildProcess: Sendable {
                 record.change { _ in }
             }
         }
+    }
+}
+
+/// A child's streams: this side's ends, and what the child is told to open.
+private struct Streams {
+    let input: Int32
+    let output: Int32
+    let error: Int32?
+    var childEnds: [Int32] = []
+    var ends: [Int32] { [input, output] + (error.map { [$0] } ?? []) }
+
+    init(pipesFor actions: inout posix_spawn_file_actions_t) throws {
+        var input: [Int32] = [0, 0], output: [Int32] = [0, 0], error: [Int32] = [0, 0]
+        guard clinux_pipe(&input) == 0, clinux_pipe(&output) == 0, clinux_pipe(&error) == 0 else {
+            throw SpawnError(code: errno)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input[0], 0)
+        posix_spawn_file_actions_adddup2(&actions, output[1], 1)
+        posix_spawn_file_actions_adddup2(&actions, error[1], 2)
+        (self.input, self.output, self.error) = (input[1], output[0], error[0])
+        childEnds = [input[0], output[1], error[1]]
+    }
+
+    init(terminalFor actions: inout posix_spawn_file_actions_t) throws {
+        var master: Int32 = -1, slave: Int32 = -1
+        var name = [CChar](repeating: 0, count: 128)
+        // No other child is started in between, which would inherit them.
+        let isOpen = starting.withLock { _ in
+            guard openpty(&master, &slave, &name, nil, nil) == 0 else { return false }
+            for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            return true
+        }
+        guard isOpen else { throw SpawnError(code: errno) }
+        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+        posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        // An end each, since reading and writing close theirs at times of their own.
+        (input, output, error) = (fcntl(master, F_DUPFD_CLOEXEC, 0), master, nil)
+        childEnds = [slave]
     }
 }
 

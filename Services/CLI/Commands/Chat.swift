@@ -48,23 +48,25 @@ enum ChatCommand {
             printError("skillbus \(Product.version), session \(session). /help lists the commands, Ctrl-D leaves.")
         }
         var last = ExitCode.success
-        while true {
-            let pressed = Mutex(false)
-            Interrupts.shared.handle { _ in
-                let isSecond = pressed.withLock { pressed in
-                    defer { pressed = true }
-                    return pressed
-                }
-                guard isInteractive, !isSecond else {
-                    prompt.restoreTerminal()
-                    leave(ExitCode.interrupted)
-                }
-                prompt.say("Ctrl-C again, or Ctrl-D, leaves.")
+        let pressed = Mutex(false)
+        Interrupts.shared.handle { _ in
+            let isSecond = pressed.withLock { pressed in
+                defer { pressed = true }
+                return pressed
             }
+            guard isInteractive, !isSecond else {
+                prompt.restoreTerminal()
+                leave(ExitCode.interrupted)
+            }
+            prompt.say("Ctrl-C again, or Ctrl-D, leaves.")
+        }
+        while true {
             guard let line = try await prompt.next(isInteractive ? "› " : "") else {
                 if isInteractive { printError("") }
                 return isInteractive ? ExitCode.success : last
             }
+            // Before anything of the answer is seen: a Ctrl-C after it is the first again.
+            pressed.withLock { $0 = false }
             switch ChatLine(line, skill: skill) {
             case .empty: break
             case .quit: return isInteractive ? ExitCode.success : last
