@@ -15,8 +15,8 @@ struct Dispatcher {
         case toGateway(GatewayLink, Outgoing)
         case dispatch(Job, Worker, Header)
         case plan(PlanningTask)
-        /// An event, by its place among the messages that are being passed on.
-        case passOn(Int, GatewayLink)
+        /// An event that came in.
+        case passOn(Passage, GatewayLink)
     }
 
     /// What to do with an event message that came in.

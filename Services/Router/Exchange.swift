@@ -8,24 +8,27 @@ struct Exchange: ~Copyable {
     enum Side { case frontend, backend }
 
     /// Messages read from one socket, or actions decided on, before something is sent.
-    private static let batch = 256
+    private static let turn = 256
     /// Bytes of messages to be passed on before something is sent.
-    private static let batchBytes = 1024 * 1024
+    private static let turnBytes = 1024 * 1024
 
     let settings: RouterLoop.Settings
     let log: Log
     let planner: Planner
     let instance: Identifier
     var dispatcher: Dispatcher
-    private var taken: [Dispatcher.Action] = []
-    private var passing = PassingMessages()
+    var taken: [Dispatcher.Action] = []
+    var passing = PassingMessages()
+    var batch = BatchWriter()
+    /// What goes to somebody in this turn.
+    var filled: [Outbox] = []
     private var offenders = Offenders()
     private var lastTick: UInt64
     private var lastHeartbeat: UInt64
     private var manifestRevision: UInt64 = 0
     private var drainStart: UInt64?
-    private var nextTask: UInt64 = 1
-    private var tasks: [UInt64: PlanningTask] = [:]
+    var nextTask: UInt64 = 1
+    var tasks: [UInt64: PlanningTask] = [:]
     private var questions: [UInt64: (peer: Peer, side: Side, sequence: UInt64)] = [:]
 
     init(settings: RouterLoop.Settings, log: Log, planner: Planner, now: UInt64) {
@@ -65,7 +68,7 @@ struct Exchange: ~Copyable {
         backend: borrowing Socket,
         now: UInt64
     ) throws(BusError) {
-        for _ in 0..<Exchange.batch {
+        for _ in 0..<Exchange.turn {
             guard var identity = try socket.receive() else { return }
             let peer = identity.withBytes { Peer(routingID: $0) }
             guard identity.isFollowed, let first = try socket.receive() else { continue }
@@ -84,13 +87,98 @@ struct Exchange: ~Copyable {
                 continue
             }
             if offenders.isShut(peer, now: now) { continue }
-            switch side {
-            case .backend: fromWorker(message, peer, now: now)
-            case .frontend: fromGateway(message, peer, now: now)
+            if message.header.type == .batch {
+                unpack(message, peer, side, now: now)
+            } else {
+                take(message, peer, side, now: now)
             }
-            if dispatcher.actions.count >= Exchange.batch || passing.bytes >= Exchange.batchBytes {
+            if dispatcher.actions.count >= Exchange.turn || passing.bytes >= Exchange.turnBytes {
                 try perform(frontend: frontend, backend: backend, now: now)
             }
+        }
+    }
+
+    private mutating func take(_ message: consuming Incoming, _ peer: Peer, _ side: Side, now: UInt64) {
+        switch side {
+        case .backend: fromWorker(message, peer, now: now)
+        case .frontend: fromGateway(message, peer, now: now)
+        }
+    }
+
+    /// Takes the messages of a BATCH one by one. Events stay where they are.
+    private mutating func unpack(_ message: consuming Incoming, _ peer: Peer, _ side: Side, now: UInt64) {
+        let isKnown =
+            side == .backend ? dispatcher.registry.workers[peer] != nil : dispatcher.registry.gateway(of: peer) != nil
+        guard isKnown else { return complainAboutStranger(peer, side) }
+        let place = passing.count
+        var hasPassing = false
+        do throws(WireError) {
+            try message.withBody { body throws(WireError) in
+                var cursor = BatchCursor()
+                while let part = try cursor.next(in: body), !offenders.isShut(peer, now: now) {
+                    do throws(WireError) {
+                        if try take(part, of: body, at: place, peer, side, now: now) { hasPassing = true }
+                    } catch {
+                        offend(peer, side, error, now: now)
+                    }
+                }
+            }
+        } catch {
+            offend(peer, side, error, now: now)
+        }
+        if hasPassing { _ = passing.add(message) }
+    }
+
+    /// Takes a message of a BATCH. True when it is passed on from where it is.
+    private mutating func take(
+        _ part: Range<Int>,
+        of body: RawSpan,
+        at place: Int,
+        _ peer: Peer,
+        _ side: Side,
+        now: UInt64
+    ) throws(WireError) -> Bool {
+        let bytes = body.extracting(part)
+        let header = try Header(reading: bytes)
+        guard side == .backend, header.type == .event, header.flags.isDisjoint(with: [.bodyFrame, .attachments]),
+            let worker = dispatcher.registry.workers[peer]
+        else {
+            take(try Incoming(copying: bytes), peer, side, now: now)
+            return false
+        }
+        worker.lastHeard = now
+        // Counted from the start of the frame, which is small: the body of a BATCH has none of its own.
+        let passage = Passage(place: place, part: part.lowerBound + Header.size..<part.upperBound + Header.size)
+        return takeEvent(header, peer, passage, now: now) {
+            Exchange.terminalRecord(bytes.extracting(droppingFirst: Header.size))
+        }
+    }
+
+    /// Decides about an event. True when it is to be passed on, as what is said.
+    private mutating func takeEvent(
+        _ header: Header,
+        _ peer: Peer,
+        _ passage: Passage,
+        now: UInt64,
+        terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
+    ) -> Bool {
+        // An event goes before what the router does because of it.
+        let place = dispatcher.actions.count
+        switch dispatcher.event(header, from: peer, now: now, terminalRecord: terminalRecord) {
+        case .forward(let gateway):
+            let action = Dispatcher.Action.passOn(passage, gateway)
+            if place == dispatcher.actions.count {
+                dispatcher.actions.append(action)
+            } else {
+                dispatcher.actions.insert(action, at: place)
+            }
+            return true
+        case .drop: return false
+        case .fence:
+            var body: [UInt8] = []
+            ExecutionList.append(header.execution, to: &body)
+            dispatcher.actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
+            return false
         }
     }
 
@@ -109,6 +197,17 @@ struct Exchange: ~Copyable {
         reply(message, to: peer, side)
     }
 
+    private mutating func complainAboutStranger(_ peer: Peer, _ side: Side) {
+        let greeting = side == .backend ? "REGISTER" : "HELLO"
+        // A worker can do something about it.
+        let mayRetry = side == .backend
+        complain(
+            to: peer,
+            side,
+            JobError(code: "unregistered", message: "say \(greeting) first", retryable: mayRetry)
+        )
+    }
+
     private mutating func reply(_ message: Outgoing, to peer: Peer, _ side: Side) {
         switch side {
         case .backend: dispatcher.actions.append(.toWorker(peer, message))
@@ -122,9 +221,9 @@ struct Exchange: ~Copyable {
     private mutating func fromGateway(_ message: consuming Incoming, _ peer: Peer, now: UInt64) {
         let header = message.header
         if header.type == .query { return question(message.body(), header, peer, .frontend) }
-        if header.type == .hello { return hello(message.body(), peer, now: now) }
+        if header.type == .hello { return hello(message.body(), header, peer, now: now) }
         guard let gateway = dispatcher.registry.gateway(of: peer) else {
-            return complain(to: peer, .frontend, JobError(code: "unregistered", message: "say HELLO first"))
+            return complainAboutStranger(peer, .frontend)
         }
         gateway.lastHeard = now
         switch header.type {
@@ -164,7 +263,7 @@ struct Exchange: ~Copyable {
         )
     }
 
-    private mutating func hello(_ body: [UInt8], _ peer: Peer, now: UInt64) {
+    private mutating func hello(_ body: [UInt8], _ header: Header, _ peer: Peer, now: UInt64) {
         do throws(WireError) {
             let hello = try JSONBody.decode(Hello.self, from: body)
             let wrong =
@@ -172,6 +271,7 @@ struct Exchange: ~Copyable {
                 ?? wrongName("product", hello.product)
             if let wrong { throw WireError.body(type: "Hello", reason: wrong) }
             let link = dispatcher.registry.greet(hello, peer: peer, now: now)
+            link.outbox.takesBatches = header.flags.contains(.takesBatches)
             log.info("gateway connected", ["gateway": "\(hello.gateway)"])
             dispatcher.actions.append(.toGateway(link, welcome))
         } catch {
@@ -186,7 +286,7 @@ struct Exchange: ~Copyable {
             liveness: Int(settings.liveness),
             product: Router.version
         )
-        return Outgoing(Header(.welcome), body: (try? JSONBody.encode(body)) ?? [])
+        return Outgoing(Header(.welcome, flags: .takesBatches), body: (try? JSONBody.encode(body)) ?? [])
     }
 
     private mutating func fromWorker(_ message: consuming Incoming, _ peer: Peer, now: UInt64) {
@@ -195,32 +295,15 @@ struct Exchange: ~Copyable {
         if header.type == .register { return register(message.body(), header, peer, now: now) }
         guard let worker = dispatcher.registry.workers[peer] else {
             // After a restart of this router, or after the worker was taken for dead.
-            return complain(
-                to: peer,
-                .backend,
-                JobError(code: "unregistered", message: "say REGISTER first", retryable: true)
-            )
+            return complainAboutStranger(peer, .backend)
         }
         worker.lastHeard = now
         switch header.type {
         case .event:
-            // An event goes before what the router does because of it.
-            let place = dispatcher.actions.count
-            let decision = dispatcher.event(header, from: peer, now: now) { Exchange.terminalRecord(&message) }
-            switch decision {
-            case .forward(let gateway):
-                let action = Dispatcher.Action.passOn(passing.add(message), gateway)
-                if place == dispatcher.actions.count {
-                    dispatcher.actions.append(action)
-                } else {
-                    dispatcher.actions.insert(action, at: place)
-                }
-            case .drop: break
-            case .fence:
-                var body: [UInt8] = []
-                ExecutionList.append(header.execution, to: &body)
-                dispatcher.actions.append(.toWorker(peer, Outgoing(Header(.fenced), body: body)))
+            let isPassed = takeEvent(header, peer, Passage(place: passing.count), now: now) {
+                message.withBody { Exchange.terminalRecord($0) }
             }
+            if isPassed { _ = passing.add(message) }
         case .heartbeat:
             var running: [Execution] = []
             do throws(WireError) {
@@ -265,14 +348,12 @@ struct Exchange: ~Copyable {
         }
     }
 
-    private static func terminalRecord(_ message: inout Incoming) -> (kind: EventKind, payload: [UInt8])? {
-        message.withBody { body in
-            var cursor = EventRecordCursor()
-            var last: (kind: EventKind, payload: Range<Int>)?
-            while let record = try? cursor.next(in: body) { last = record }
-            guard let last, last.kind.isTerminal else { return nil }
-            return (last.kind, body.withUnsafeBytes { Array($0[last.payload]) })
-        }
+    private static func terminalRecord(_ body: RawSpan) -> (kind: EventKind, payload: [UInt8])? {
+        var cursor = EventRecordCursor()
+        var last: (kind: EventKind, payload: Range<Int>)?
+        while let record = try? cursor.next(in: body) { last = record }
+        guard let last, last.kind.isTerminal else { return nil }
+        return (last.kind, body.withUnsafeBytes { Array($0[last.payload]) })
     }
 
     private mutating func register(_ body: [UInt8], _ header: Header, _ peer: Peer, now: UInt64) {
@@ -299,6 +380,7 @@ struct Exchange: ~Copyable {
                 now: now
             )
             dispatcher.actions.insert(.toWorker(peer, welcome), at: place)
+            worker.outbox.takesBatches = header.flags.contains(.takesBatches)
             dispatcher.admit(worker, now: now)
             log.info(
                 "worker registered",
@@ -343,44 +425,6 @@ struct Exchange: ~Copyable {
     }
 
     // MARK: Sending
-
-    /// Performs what the dispatcher wants. What cannot be delivered has consequences, which are performed too.
-    mutating func perform(
-        frontend: borrowing Socket,
-        backend: borrowing Socket,
-        now: UInt64
-    ) throws(BusError) {
-        while true {
-            dispatcher.passOnAcknowledgements()
-            guard !dispatcher.actions.isEmpty else { break }
-            dispatcher.takeActions(into: &taken)
-            for action in taken {
-                switch action {
-                case .passOn(let place, let gateway):
-                    if let message = passing.take(place) { _ = try message.forward(on: frontend, to: gateway.peer) }
-                case .toWorker(let peer, let message):
-                    if try message.send(on: backend, to: peer) == .unreachable {
-                        dispatcher.unreachable(peer, now: now)
-                    }
-                case .toGateway(let gateway, let message):
-                    if try message.send(on: frontend, to: gateway.peer) == .unreachable, gateway.isConnected {
-                        dispatcher.registry.lose(gateway)
-                        if !gateway.id.isEmpty { log.warning("gateway lost", ["gateway": "\(gateway.id)"]) }
-                    }
-                case .dispatch(let job, let worker, let header):
-                    if try job.parcel.send(on: backend, to: worker.peer, header: header) != .sent {
-                        dispatcher.undelivered(job, to: worker, now: now)
-                    }
-                case .plan(let task):
-                    tasks[nextTask] = task
-                    planner.submit(.init(number: nextTask, kind: .request(body: task.parcel.body())))
-                    nextTask += 1
-                }
-            }
-            taken.removeAll(keepingCapacity: true)
-            passing.removeAll()
-        }
-    }
 
     /// What happens once a turn. True when the router has drained.
     mutating func endTurn(

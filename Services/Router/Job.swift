@@ -7,6 +7,7 @@ final class GatewayLink {
     var peer: Peer
     var lastHeard: UInt64
     var isConnected = true
+    let outbox = Outbox()
 
     init(id: String, peer: Peer, now: UInt64) {
         self.id = id

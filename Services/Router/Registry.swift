@@ -18,6 +18,7 @@ final class Worker {
     var leases = Leases()
     var isDraining = false
     var lastHeard: UInt64
+    let outbox = Outbox()
 
     init(peer: Peer, registration: Registration, credit: Int, dispatches: UInt64 = 0, now: UInt64) {
         self.peer = peer

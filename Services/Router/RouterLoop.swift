@@ -51,8 +51,8 @@ final class RouterLoop: Sendable {
         )
         defer { exchange.planner.close() }
         var poller = Poller()
-        poller.add(backend)
-        poller.add(frontend)
+        try poller.add(backend)
+        try poller.add(frontend)
         poller.add(wakeUp)
         var lastTurn = Monotonic.milliseconds
         while true {

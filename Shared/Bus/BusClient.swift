@@ -255,8 +255,10 @@ public final class BusClient: Sendable {
         if loop.poller.isReadable(2) { wakeUp.clear() }
         if loop.poller.isReadable(1) {
             loop.isConnected = try readMonitor(loop.monitor, was: loop.isConnected, user: user)
+            // The next router says for itself.
+            loop.takesBatches = false
         }
-        if loop.poller.isReadable(0) { try receive(loop.socket, user: user) }
+        if loop.poller.isReadable(0) { try receive(&loop, user: user) }
     }
 
     /// Sends what waits. True when the pipe is full.
@@ -268,30 +270,73 @@ public final class BusClient: Sendable {
             state.bytes = 0
         }
         defer { loop.sending.removeAll(keepingCapacity: loop.sending.capacity <= 4096) }
-        for (index, message) in loop.sending.enumerated() {
-            guard try message.send(on: loop.socket, to: nil) != .sent else { continue }
-            // The pipe is full or just went: keep the order, try again later.
-            let unsent = loop.sending[index...]
-            state.withLock { state in
-                state.waiting.insert(contentsOf: unsent, at: 0)
-                state.bytes += unsent.reduce(0) { $0 + $1.count }
-            }
-            return true
+        guard let firstUnsent = try send(&loop) else { return false }
+        // The pipe is full or just went: keep the order, try again later.
+        let unsent = loop.sending[firstUnsent...]
+        state.withLock { state in
+            state.waiting.insert(contentsOf: unsent, at: 0)
+            state.bytes += unsent.reduce(0) { $0 + $1.count }
         }
-        return false
+        return true
     }
 
-    private func receive(_ socket: borrowing Socket, user: any BusClientUser) throws(BusError) {
+    /// Sends what the loop has to send, small messages together where the router takes that.
+    /// - Returns: The place of the first message that could not be sent; nil when there is none.
+    private func send(_ loop: inout BusLoop) throws(BusError) -> Int? {
+        let mayBatch = loop.takesBatches && loop.sending.count > 1
+        var firstOfBatch = 0
+        for index in loop.sending.indices {
+            let isSmall = mayBatch && loop.sending[index].isSmall
+            if loop.batch.count > 0, !isSmall || !loop.batch.hasRoom(for: loop.sending[index].count) {
+                if try loop.batch.send(on: loop.socket, to: nil) != .sent { return firstOfBatch }
+            }
+            if isSmall {
+                if loop.batch.count == 0 { firstOfBatch = index }
+                loop.sending[index].append(to: &loop.batch)
+            } else if try loop.sending[index].send(on: loop.socket, to: nil) != .sent {
+                return index
+            }
+        }
+        guard loop.batch.count > 0 else { return nil }
+        return try loop.batch.send(on: loop.socket, to: nil) != .sent ? firstOfBatch : nil
+    }
+
+    private func receive(_ loop: inout BusLoop, user: any BusClientUser) throws(BusError) {
         for _ in 0..<256 {
-            guard let first = try socket.receive() else { return }
+            guard let first = try loop.socket.receive() else { return }
             do throws(IncomingError) {
-                user.received(try Incoming(first: first, from: socket))
+                let message = try Incoming(first: first, from: loop.socket)
+                switch message.header.type {
+                case .batch:
+                    unpack(message, user: user)
+                    continue
+                case .welcome: loop.takesBatches = message.header.flags.contains(.takesBatches)
+                default: break
+                }
+                user.received(message)
             } catch {
                 switch error {
                 case .wire(let error): user.rejected(error)
                 case .bus(let error): throw error
                 }
             }
+        }
+    }
+
+    private func unpack(_ batch: consuming Incoming, user: any BusClientUser) {
+        do throws(WireError) {
+            try batch.withBody { body throws(WireError) in
+                var cursor = BatchCursor()
+                while let part = try cursor.next(in: body) {
+                    do throws(WireError) {
+                        user.received(try Incoming(copying: body.extracting(part)))
+                    } catch {
+                        user.rejected(error)
+                    }
+                }
+            }
+        } catch {
+            user.rejected(error)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Wire
 
 /// What the thread of a connection works with: its sockets, and what it remembers from turn to turn.
 ///
@@ -11,6 +12,9 @@ struct BusLoop: ~Copyable, @unchecked Sendable {
     /// Empty between turns; its memory is used again.
     var sending: [Outgoing] = []
     var isConnected = false
+    /// Whether the router has said that it takes BATCH.
+    var takesBatches = false
+    var batch = BatchWriter()
     /// Whether the thread has just worked on something else: what has come meanwhile is read before more of that.
     var hasWorked = false
     /// When the user wants to be called next at the latest; nil for "when something comes".
@@ -27,8 +31,8 @@ struct BusLoop: ~Copyable, @unchecked Sendable {
         try monitor.connect(address)
         try socket.connect(endpoint)
         var poller = Poller()
-        poller.add(socket)
-        poller.add(monitor)
+        try poller.add(socket)
+        try poller.add(monitor, isSentOn: false)
         poller.add(wakeUp)
         self.socket = socket
         self.monitor = monitor

@@ -35,6 +35,19 @@ public struct Incoming: ~Copyable {
         self.rest = rest
     }
 
+    /// A message of a BATCH, which lies in the memory of that.
+    /// - Throws: `WireError` when it is none, or one that must be sent alone.
+    public init(copying bytes: RawSpan) throws(WireError) {
+        let header = try Header(reading: bytes)
+        guard header.type != .batch else { throw .body(type: "BATCH", reason: "a BATCH in it") }
+        guard header.flags.isDisjoint(with: [.bodyFrame, .attachments]) else {
+            throw .body(type: "BATCH", reason: "a message of several frames in it")
+        }
+        self.header = header
+        first = Message(copying: bytes)
+        rest = []
+    }
+
     private static func readRest(
         _ socket: borrowing Socket,
         after size: Int
@@ -85,6 +98,25 @@ public struct Incoming: ~Copyable {
 
     /// A copy of the body.
     public mutating func body() -> [UInt8] { second?.bytes() ?? first.bytes(from: Header.size) }
+
+    /// Bytes of the first frame, of all when there is no other.
+    public var firstCount: Int { mutating get { first.count } }
+
+    /// Whether it is small enough for a BATCH.
+    public var isSmall: Bool { mutating get { rest.isEmpty && first.count <= Limits.batchedMessage } }
+
+    /// Adds it, or the part of it that is a message, to a BATCH that has room for it. Only if it ``isSmall``, or the
+    /// part is.
+    public mutating func append(_ part: Range<Int>? = nil, to batch: inout BatchWriter) {
+        first.withBytes { bytes in
+            if let part { batch.append(bytes.extracting(part)) } else { batch.append(bytes) }
+        }
+    }
+
+    /// A copy of the part that is a message.
+    public mutating func copy(of part: Range<Int>) -> Message {
+        first.withBytes { bytes in Message(copying: bytes.extracting(part)) }
+    }
 
     /// Passes the message on to a peer, frame by frame, without copying.
     public consuming func forward(on socket: borrowing Socket, to peer: Peer) throws(BusError) -> Socket.Outcome {

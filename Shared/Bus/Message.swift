@@ -23,6 +23,11 @@ public struct Message: ~Copyable, @unchecked Sendable {
         self.init(size: bytes.count) { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
     }
 
+    /// A frame with a copy of the bytes.
+    public init(copying bytes: RawSpan) {
+        self.init(size: bytes.byteCount) { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+    }
+
     deinit {
         var raw = raw
         zmq_msg_close(&raw)
@@ -48,7 +53,7 @@ public struct Message: ~Copyable, @unchecked Sendable {
     }
 
     /// The content.
-    public mutating func withBytes<Result, Failure: Error>(
+    public mutating func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: zmq_msg_data(&raw), count: zmq_msg_size(&raw)).bytes)

@@ -25,6 +25,12 @@ public struct Outgoing: Sendable {
     /// Bytes that it takes.
     public var count: Int { Header.size + body.count + attachments.reduce(0) { $0 + $1.count } }
 
+    /// Whether it is small enough for a BATCH.
+    public var isSmall: Bool { attachments.isEmpty && Header.size + body.count <= Limits.batchedMessage }
+
+    /// Adds it to a BATCH that has room for it. Only if it ``isSmall``.
+    public func append(to batch: inout BatchWriter) { batch.append(header, body.span.bytes) }
+
     /// Refuses what is over the limits of a message. The other side would not refuse it but drop the connection, and
     /// with it everything else.
     public func check() throws(WireError) {

@@ -110,6 +110,19 @@ public final class Parcel: Sendable {
         return .sent
     }
 
+    /// Whether it is small enough for a BATCH.
+    public var isSmall: Bool {
+        guard second == nil, attachments.isEmpty else { return false }
+        return first.withLock { first in first.message.count <= Limits.batchedMessage }
+    }
+
+    /// Adds it with another header to a BATCH that has room for it. Only if it ``isSmall``.
+    public func append(to batch: inout BatchWriter, header: Header) {
+        first.withLock { first in
+            first.message.withBytes { batch.append(header, $0.extracting(droppingFirst: Header.size)) }
+        }
+    }
+
     /// A copy of the body.
     public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 

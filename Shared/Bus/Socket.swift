@@ -95,6 +95,18 @@ public struct Socket: ~Copyable {
         zmq_setsockopt(pointer, option, &value, MemoryLayout<Int64>.size)
     }
 
+    /// What can be waited for with `poll`; ``Poller`` knows what it means.
+    var descriptor: Int32 {
+        borrowing get throws(BusError) {
+            var descriptor: Int32 = -1
+            var size = MemoryLayout<Int32>.size
+            guard zmq_getsockopt(pointer, ZMQ_FD, &descriptor, &size) == 0 else {
+                throw BusError("zmq_getsockopt(FD)")
+            }
+            return descriptor
+        }
+    }
+
     /// Binds, and returns the address that it got: with port `*` or 0, the one chosen.
     public borrowing func bind(_ endpoint: String) throws(BusError) -> String {
         // Only where asked for: it makes IPv4 addresses read like IPv6 ones.

@@ -117,7 +117,12 @@ final class WorkerRuntime: BusClientUser {
         }
         do {
             let free = freeSlots(state)
-            let header = Header(.register, sequence: state.dispatchSeen, value: UInt64(free))
+            let header = Header(
+                .register,
+                flags: .takesBatches,
+                sequence: state.dispatchSeen,
+                value: UInt64(free)
+            )
             try client.send(Outgoing(header, json: registration))
         } catch {
             log.error("registration not sent", ["reason": "\(error)"])

@@ -38,6 +38,8 @@ public struct Header: Equatable, Sendable {
         public static let retryable = Flags(rawValue: 32)
         /// Of a terminal event: the job failed.
         public static let failed = Flags(rawValue: 64)
+        /// Of a HELLO, REGISTER or WELCOME: its sender takes BATCH.
+        public static let takesBatches = Flags(rawValue: 128)
     }
 
     /// What the message is for.

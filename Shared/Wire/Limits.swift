@@ -2,6 +2,8 @@
 public enum Limits {
     /// A body above this rides in a frame of its own, so that it is never copied: one frame is cheaper below.
     public static let inlineBody = 64 * 1024
+    /// A message above this is not worth copying into a BATCH.
+    public static let batchedMessage = 4 * 1024
     /// One frame. libzmq drops the connection above it, so senders check first. More than the largest HTTP body, and
     /// than the largest output twice: as text that was not streamed and in the terminal event.
     public static let frame = 40 * 1024 * 1024

@@ -15,6 +15,8 @@ public enum MessageType: UInt8, Sendable, CaseIterable {
     case drain = 6
     /// Both ways: what you sent cannot be served, and why.
     case error = 7
+    /// Both ways: several small messages.
+    case batch = 8
 
     // Gateway and router
     /// Gateway to router: a request.

@@ -180,6 +180,7 @@ static void register_worker(void *socket) {
                      "\"concurrency\":%d,\"cacheTTL\":0}],\"held\":[]}",
                      name, new_identifier(id), getpid(), SLOTS, SLOTS);
     header h = make_header(REGISTER);
+    h.flags = TAKES_BATCHES;
     h.value = SLOTS;
     send_message(socket, &h, body, (size_t)n);
 }
@@ -220,19 +221,21 @@ static void run_worker(void) {
         }
         zmq_poll(&item, 1, (long)((next_heartbeat - now) / 1000000) + 1);
         for (int turn = 0; turn < 64 && receive_frame(socket, &frame, ZMQ_DONTWAIT); turn++) {
-            header *got = header_of(&frame);
-            header event = got ? *got : (header){0};
-            drop_rest(socket, &frame);
-            if (event.type != DISPATCH) continue;
-            last_dispatch = event.sequence;
-            event.type = EVENT;
-            event.value = 1;
-            for (int k = 0; k < deltas + 2; k++) {
-                int which = k == 0 ? 0 : k == deltas + 1 ? 2 : 1;
-                event.flags = which == 2 ? TERMINAL : 0;
-                event.sequence = (uint64_t)k + 1;
-                send_message(socket, &event, bodies[which], sizes[which]);
+            size_t at = 0, size;
+            for (header *got; (got = next_message(&frame, &at, &size));) {
+                if (got->type != DISPATCH) continue;
+                header event = *got;
+                last_dispatch = event.sequence;
+                event.type = EVENT;
+                event.value = 1;
+                for (int k = 0; k < deltas + 2; k++) {
+                    int which = k == 0 ? 0 : k == deltas + 1 ? 2 : 1;
+                    event.flags = which == 2 ? TERMINAL : 0;
+                    event.sequence = (uint64_t)k + 1;
+                    send_message(socket, &event, bodies[which], sizes[which]);
+                }
             }
+            drop_rest(socket, &frame);
         }
     }
 }
@@ -273,6 +276,7 @@ static void wait_for_workers(void *socket) {
                      "{\"gateway\":\"bench-%d\",\"instance\":\"%s\",\"host\":\"localhost\",\"pid\":%d,\"product\":\"floor\"}",
                      getpid(), new_identifier(id), getpid());
     header h = make_header(HELLO);
+    h.flags = TAKES_BATCHES;
     send_message(socket, &h, hello, (size_t)n);
     zmq_pollitem_t item = {socket, 0, ZMQ_POLLIN, 0};
     for (int welcome = 0, seen = 0; seen < workers;) {
@@ -394,11 +398,13 @@ static void run_gateway(void) {
         }
         int flags = 0; // waits for the first message, then takes what is there
         for (int turn = 0; turn < 256 && receive_frame(socket, &frame, flags); turn++, flags = ZMQ_DONTWAIT) {
-            header *h = header_of(&frame);
-            if (h && h->type == EVENT) take_event(&l, h, (char *)(h + 1), zmq_msg_size(&frame) - sizeof *h);
-            if (h && h->type == NACK) {
-                fprintf(stderr, "floor: refused: %.*s\n", (int)(zmq_msg_size(&frame) - sizeof *h), (char *)(h + 1));
-                exit(3);
+            size_t at = 0, count;
+            for (header *h; (h = next_message(&frame, &at, &count));) {
+                if (h->type == EVENT) take_event(&l, h, (char *)(h + 1), count - sizeof *h);
+                if (h->type == NACK) {
+                    fprintf(stderr, "floor: refused: %.*s\n", (int)(count - sizeof *h), (char *)(h + 1));
+                    exit(3);
+                }
             }
             drop_rest(socket, &frame);
         }

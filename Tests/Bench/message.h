@@ -13,9 +13,9 @@
 #include <unistd.h>
 #include <zmq.h>
 
-enum { HELLO = 1, REGISTER = 2, WELCOME = 3, HEARTBEAT = 4, SUBMIT = 16, QUERY = 20, ANSWER = 21 };
+enum { HELLO = 1, REGISTER = 2, WELCOME = 3, HEARTBEAT = 4, BATCH = 8, SUBMIT = 16, QUERY = 20, ANSWER = 21 };
 enum { DISPATCH = 32, NACK = 34, EVENT = 35, EVENT_ACK = 36 };
-enum { BODY_FRAME = 1, TERMINAL = 2 };
+enum { BODY_FRAME = 1, TERMINAL = 2, TAKES_BATCHES = 128 };
 enum { STARTED = 1, DELTA = 4, FINISHED = 7, FAILED = 8 };
 enum { INLINE_BODY = 64 * 1024, ACK_ENTRY = 24, RECORD_PREFIX = 8 };
 
@@ -106,6 +106,23 @@ static inline void send_message(void *socket, header *h, const void *body, size_
 static inline header *header_of(zmq_msg_t *frame) {
     header *h = zmq_msg_data(frame);
     return zmq_msg_size(frame) >= sizeof *h && !memcmp(h->magic, "SKB1", 4) && h->version == 1 ? h : NULL;
+}
+
+// The next message of a frame, which is one or a BATCH of them; NULL at the end. `at` begins with 0.
+static inline header *next_message(zmq_msg_t *frame, size_t *at, size_t *size) {
+    char *start = zmq_msg_data(frame);
+    size_t end = zmq_msg_size(frame);
+    header *h = header_of(frame);
+    if (!h || *at >= end) return NULL;
+    if (h->type != BATCH) return *at = end, *size = end, h;
+    if (!*at) *at = sizeof *h;
+    uint32_t length;
+    if (end - *at < sizeof length) return NULL;
+    memcpy(&length, start + *at, sizeof length);
+    h = (header *)(start + *at + sizeof length);
+    *at += sizeof length + length;
+    *size = length;
+    return *at <= end && length >= sizeof *h ? h : NULL;
 }
 
 // Drops the frames that are left of a message whose last read frame is given, and that frame.

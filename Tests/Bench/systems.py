@@ -11,6 +11,9 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SWIFT = os.environ.get("SWIFT", "swift")
+# As `make build` does it: the programs are measured as they ship.
+RELEASE_FLAGS = os.environ.get(
+    "RELEASE_FLAGS", "-c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked").split()
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
 CASES = collections.OrderedDict([
@@ -43,7 +46,7 @@ class Programs:
             products += ["skillbus", "skillbus-gateway", "BenchStore", "skillbus-worker-keywords"]
         for product in products if build else []:
             print(f"  building {product}", file=log, flush=True)
-            self._run([SWIFT, "build", "-c", "release", "--package-path", ROOT, "--product", product])
+            self._run([SWIFT, "build", *RELEASE_FLAGS, "--package-path", ROOT, "--product", product])
         self.router = self._product("skillbus-router")
 
     def _run(self, command):

@@ -36,7 +36,7 @@ struct ParcelTests {
 
     private func next(_ socket: borrowing Socket) throws -> Message {
         var poller = Poller()
-        poller.add(socket)
+        try poller.add(socket)
         while true {
             if let message = try socket.receive() { return message }
             try poller.wait(milliseconds: 1000)

@@ -68,7 +68,7 @@ final class FakeRouter: Sendable {
         let socket = try Socket(.router, in: context)
         _ = try socket.bind(endpoint)
         var poller = Poller()
-        poller.add(socket)
+        try poller.add(socket)
         poller.add(wakeUp)
         while !state.withLock({ $0.isStopped }) {
             try poller.wait(milliseconds: 1000)

@@ -44,10 +44,61 @@ struct DecoderTests {
             while let record = try? cursor.next(in: bytes.span.bytes) {
                 #expect(record.payload.upperBound <= bytes.count)
             }
+            var batch = BatchCursor()
+            while let part = try? batch.next(in: bytes.span.bytes) { #expect(part.upperBound <= bytes.count) }
             _ = try? Header(reading: bytes.span.bytes)
             try? ExecutionList.forEach(bytes.span.bytes) { _ in }
             try? ExecutionList.forEachWithProgress(bytes.span.bytes) { _, _ in }
         }
+    }
+
+    @Test func aBatchCutAnywhereEndsWithAnError() throws {
+        var writer = BatchWriter()
+        writer.append(Header(.heartbeat), [1, 2, 3].span.bytes)
+        writer.append(Header(.drain), [UInt8]().span.bytes)
+        let batch = writer.take { Array($0) }
+        let header = try Header(reading: batch.span.bytes)
+        #expect(header == Header(.batch, value: 2))
+        let body = Array(batch.dropFirst(Header.size))
+        let ends = [0, 4 + Header.size + 3, body.count]
+        for count in 0...body.count {
+            let (read, error) = countMessages(Array(body.prefix(count)))
+            #expect(read == ends.count { $0 <= count } - 1, "\(count)")
+            if ends.contains(count) {
+                #expect(error == nil)
+            } else if case .truncated(_, let got) = error {
+                #expect(got == count)
+            } else {
+                Issue.record("\(count): \(String(describing: error))")
+            }
+        }
+    }
+
+    private func countMessages(_ body: [UInt8]) -> (Int, WireError?) {
+        var cursor = BatchCursor()
+        var count = 0
+        while true {
+            do throws(WireError) {
+                guard try cursor.next(in: body.span.bytes) != nil else { return (count, nil) }
+                count += 1
+            } catch {
+                return (count, error)
+            }
+        }
+    }
+
+    @Test func aBatchHoldsWhatAFrameMayHoldAndOneMessageIsItself() {
+        var writer = BatchWriter()
+        let message = [UInt8](repeating: 7, count: Limits.inlineBody - Batch.prefix)
+        let rooms = (writer.hasRoom(for: message.count), writer.hasRoom(for: message.count + 1))
+        #expect(rooms == (true, false))
+        writer.append(message.span.bytes)
+        let isFull = !writer.hasRoom(for: 0)
+        #expect(isFull)
+        let taken = writer.take { Array($0) }
+        #expect(taken == message)
+        let after = (writer.count, writer.hasRoom(for: message.count))
+        #expect(after == (0, true))
     }
 
     @Test func unknownFieldsAreSkipped() throws {

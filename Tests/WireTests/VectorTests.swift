@@ -90,6 +90,18 @@ struct VectorTests {
             for execution in read { ExecutionList.append(execution, to: &written) }
             #expect(written == body, "\(name)")
         }
+        if let messages = message["messages"]?.array {
+            var cursor = BatchCursor()
+            var writer = BatchWriter()
+            var read: [[UInt8]] = []
+            while let part = try cursor.next(in: body.span.bytes) {
+                read.append(Array(body[part]))
+                writer.append(body.span.bytes.extracting(part))
+            }
+            #expect(read == messages.map(Self.frame), "\(name)")
+            let written = writer.take { Array($0.dropFirst(Header.size)) }
+            #expect(written == body, "\(name)")
+        }
         if let running = message["running"]?.array {
             var progress: [Int64] = []
             try ExecutionList.forEachWithProgress(body.span.bytes) { progress.append(Int64($1)) }

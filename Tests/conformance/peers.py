@@ -79,6 +79,9 @@ class Peer:
 class Connection:
     """A peer with a thread of its own that reads and sends; `inbox` has what came, but for heartbeats."""
 
+    # Flags of HELLO and REGISTER.
+    flags = 0
+
     def __init__(self, endpoint):
         self.endpoint = endpoint
         self.inbox = queue.Queue()
@@ -108,7 +111,7 @@ class Connection:
                 if message is None or message.type == HEARTBEAT:
                     continue
                 if message.type == WELCOME:
-                    self.welcome = message.json
+                    self.welcome_flags, self.welcome = message.flags, message.json
                     self.welcomed.set()
                 elif message.type == ERROR and message.json["code"] == "unregistered":
                     self._send(peer, self.introduction())
@@ -173,7 +176,7 @@ class Worker(Connection):
             assert self.welcomed.wait(10), "no WELCOME"
 
     def introduction(self):
-        return Message(REGISTER, value=self.free, body={
+        return Message(REGISTER, flags=self.flags, value=self.free, body={
             "worker": self.name, "instance": self.instance, "host": socket.gethostname(), "pid": os.getpid(),
             "product": "conformance", "concurrency": self.concurrency, "manifests": [self.manifest],
             "held": [{"job": text_id(job), "generation": generation, "attempt": attempt, "sequence": sequence,
@@ -221,7 +224,7 @@ class Gateway(Connection):
         assert self.welcomed.wait(10), "no WELCOME"
 
     def introduction(self):
-        return Message(HELLO, body={"gateway": self.name, "instance": self.instance, "host": socket.gethostname(),
+        return Message(HELLO, flags=self.flags, body={"gateway": self.name, "instance": self.instance, "host": socket.gethostname(),
                                     "pid": os.getpid(), "product": "conformance"})
 
     def heartbeat(self):

@@ -3,11 +3,12 @@ import itertools
 
 import pytest
 
-from wire import (CANCEL, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FAILED, FENCED, FINISHED, GOODBYE, NACK, PLAN,
-                  REGISTER, RETRYING, STARTED, SUBMIT, TERMINAL, Message, decode_executions, encode_job, job_id, new_id,
+from wire import (ATTACHMENTS, BATCH, CANCEL, CREDIT, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FAILED, FENCED, FINISHED,
+                  GOODBYE, NACK, PLAN, REGISTER, RETRYING, STARTED, SUBMIT, TAKES_BATCHES, TERMINAL, Message,
+                  decode_executions, decode_job, encode_executions, encode_job, encode_records, job_id, new_id,
                   read_records, text_id)
 from conftest import eventually
-from peers import Connection, Gateway, Worker
+from peers import Connection, Gateway, Peer, Worker
 
 numbers = itertools.count(1)
 
@@ -33,6 +34,99 @@ def test_a_registered_skill_is_listed_with_its_worker(bus, gateway, skill):
         entry = skills(gateway)[skill]
         assert entry["displayName"] == "A test"
         assert [(item["id"], item["credit"], item["busy"]) for item in entry["workers"]] == [(worker.name, 3, 0)]
+
+
+class BatchingWorker(Worker):
+    flags = TAKES_BATCHES
+
+
+class BatchingGateway(Gateway):
+    flags = TAKES_BATCHES
+
+
+def job_ends(jobs):
+    """The one message of each job that ends it."""
+    records = encode_records((STARTED, {"worker": "w", "engine": "e"}), (FINISHED, {
+        "output": {"text": "", "parts": []}, "engine": "e", "cached": False, "milliseconds": 1}))
+    return [Message(EVENT, records, flags=TERMINAL, job=job.job, generation=job.generation, attempt=job.attempt,
+                    sequence=1, value=2) for job in jobs]
+
+
+@pytest.mark.parametrize("kind", [Gateway, BatchingGateway])
+def test_small_messages_travel_together_to_those_who_take_that(bus, skill, kind):
+    with kind(bus.frontend) as gateway, BatchingWorker(bus.backend, skill, concurrency=9) as worker:
+        assert gateway.welcome_flags & TAKES_BATCHES and worker.welcome_flags & TAKES_BATCHES
+        requests = [new_id() for _ in range(5)]
+        gateway.send(Message.batch([
+            Message(SUBMIT, job=request, generation=1, body=encode_job(skill, session=text_id(new_id()), text=f"{n}"))
+            for n, request in enumerate(requests)]))
+        jobs = worker.expect(BATCH).parts()
+        assert [job.type for job in jobs] == [DISPATCH] * 5
+        assert [job.job for job in jobs] == [job_id(request, 1) for request in requests]
+        assert [job.sequence for job in jobs] == [1, 2, 3, 4, 5]
+        worker.send(Message.batch(job_ends(jobs)))
+        if kind is BatchingGateway:
+            events = gateway.expect(BATCH).parts()
+        else:
+            events = [gateway.expect(EVENT) for _ in jobs]
+        assert [event.job for event in events] == [job.job for job in jobs]
+        assert all(event.flags & TERMINAL and event.frames() == sent.frames()
+                   for event, sent in zip(events, job_ends(jobs)))
+        gateway.send(Message(EVENT_ACK, body=encode_executions(*(event.execution for event in events))))
+        assert decode_executions(worker.expect(EVENT_ACK).body) == [job.execution for job in jobs]
+
+
+def test_a_worker_that_takes_no_batches_gets_none(bus, gateway, skill):
+    with Worker(bus.backend, skill, concurrency=9) as worker:
+        gateway.send(Message.batch([
+            Message(SUBMIT, job=new_id(), generation=1, body=encode_job(skill, session=text_id(new_id()), text="x"))
+            for _ in range(3)]))
+        for _ in range(3):
+            job = worker.job()
+            worker.start(job)
+            worker.finish(job, "")
+            gateway.end(job.job)
+
+
+def test_large_messages_keep_their_place_between_the_small_ones(bus, skill):
+    with BatchingGateway(bus.frontend) as gateway, BatchingWorker(bus.backend, skill, concurrency=9) as worker:
+        texts = ["a", "b", "c" * 5000, "d", "e" * 70_000, "f", "g"]
+        small = [Message(SUBMIT, job=new_id(), generation=1, body=encode_job(skill, session=text_id(new_id()), text=text))
+                 for text in texts]
+        for run in (small[0:2], small[2:3], small[3:4], small[4:5], small[5:7]):
+            gateway.send(run[0] if len(run) == 1 else Message.batch(run))
+        jobs = []
+        while len(jobs) < len(texts):
+            jobs += worker.expect(BATCH, DISPATCH).parts()
+        assert [decode_job(job.body)[1]["text"] for job in jobs] == texts
+        worker.send(Message.batch(job_ends(jobs)))
+        ended = []
+        while len(ended) < len(jobs):
+            ended += gateway.expect(BATCH, EVENT).parts()
+        assert [event.job for event in ended] == [job.job for job in jobs]
+        gateway.send(Message(EVENT_ACK, body=encode_executions(*(event.execution for event in ended))))
+
+
+@pytest.mark.parametrize("body, says", [
+    (b"\x09\x00", "ends early"),
+    (b"\xff\xff\xff\xff" + Message(SUBMIT).frames()[0], "ends early"),
+    (Message.batch([Message(BATCH)]).body, "BATCH"),
+    (Message.batch([Message(SUBMIT, flags=ATTACHMENTS, attachments=[b"x"])]).body, "several frames"),
+])
+def test_a_batch_that_is_none_is_refused_and_nothing_else(bus, gateway, skill, body, says):
+    good = Message(SUBMIT, job=new_id(), generation=1, body=encode_job(skill, session=text_id(new_id()), text="x"))
+    with Worker(bus.backend, skill) as worker:
+        gateway.send(Message(BATCH, Message.batch([good]).body + body))
+        error = gateway.expect(ERROR)
+        assert error.json["code"] == "bad_message" and says in error.json["message"]
+        assert worker.job().job == job_id(good.job, 1)
+
+
+def test_a_stranger_is_told_once_for_all_of_a_batch(bus):
+    with Peer(connect=bus.backend) as stranger:
+        stranger.send(Message.batch([Message(CREDIT), Message(CREDIT), Message(CREDIT)]))
+        assert stranger.expect(ERROR).json["code"] == "unregistered"
+        assert stranger.receive(0.3) is None
 
 
 def test_a_skill_goes_with_its_last_worker(bus, gateway, skill):

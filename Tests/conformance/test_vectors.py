@@ -38,6 +38,13 @@ def test_message(vector):
         assert [[kind, text.decode()] for kind, text in wire.decode_records(message.body)] == vector["records"]
 
 
+def test_batch():
+    vector = next(vector for vector in MESSAGES if "messages" in vector)
+    message = wire.Message.parse([frame(vector["frames"][0])])
+    assert [part.frames()[0].hex() for part in message.parts()] == vector["messages"]
+    assert wire.Message.batch(message.parts()).frames()[0].hex() == vector["frames"][0]
+
+
 @pytest.mark.parametrize("vector", REJECTED, ids=lambda vector: vector["name"])
 def test_rejected(vector):
     raw = bytes.fromhex(vector["frame"])

@@ -9,14 +9,15 @@ import uuid
 MAGIC = b"SKB1"
 HEADER = struct.Struct("<4sBBH16sIIQQ")
 
-HELLO, REGISTER, WELCOME, HEARTBEAT, GOODBYE, DRAIN, ERROR = range(1, 8)
+HELLO, REGISTER, WELCOME, HEARTBEAT, GOODBYE, DRAIN, ERROR, BATCH = range(1, 9)
 SUBMIT, PLAN, CANCEL, MAY_START, QUERY, ANSWER = range(16, 22)
 DISPATCH, ACCEPTED, NACK, EVENT, EVENT_ACK, FENCED, CREDIT, RELEASE, CALL, RESULT = range(32, 42)
 NAMES = {
     value: name for name, value in list(globals().items()) if name.isupper() and isinstance(value, int)
 }
 
-BODY_FRAME, TERMINAL, MAY_IGNORE, RESENT, ATTACHMENTS, RETRYABLE, FAILED_FLAG = (1 << n for n in range(7))
+BODY_FRAME, TERMINAL, MAY_IGNORE, RESENT, ATTACHMENTS, RETRYABLE, FAILED_FLAG, TAKES_BATCHES = (
+    1 << n for n in range(8))
 
 STARTED, THINKING, PROGRESS, DELTA, PARTIAL, RETRYING, FINISHED, FAILED, DISCLOSURE = range(1, 10)
 
@@ -41,6 +42,26 @@ class Message:
     def __repr__(self):
         return f"<{NAMES.get(self.type, self.type)} job={self.job.hex()} g={self.generation} a={self.attempt} " \
                f"seq={self.sequence} value={self.value} flags={self.flags} body={self.body[:200]!r}>"
+
+    @classmethod
+    def batch(cls, messages):
+        """Several small messages in one."""
+        frames = [message.frames()[0] for message in messages]
+        return cls(BATCH, b"".join(struct.pack("<I", len(frame)) + frame for frame in frames), value=len(frames))
+
+    def parts(self):
+        """The messages of a batch; else the message itself."""
+        if self.type != BATCH:
+            return [self]
+        found, at = [], 0
+        while at < len(self.body):
+            (size,) = struct.unpack_from("<I", self.body, at)
+            frame = self.body[at + 4:at + 4 + size]
+            if len(frame) < size:
+                raise ValueError(f"a batch ends within a message, at {at}")
+            found.append(Message.parse([frame]))
+            at += 4 + size
+        return found
 
     @property
     def json(self):

@@ -75,7 +75,9 @@ final class Load: BusClientUser {
             pid: Environment.processID,
             product: Product.version
         )
-        do { try client.send(Outgoing(Header(.hello), json: hello)) } catch { fail("hello: \(error)") }
+        do { try client.send(Outgoing(Header(.hello, flags: .takesBatches), json: hello)) } catch {
+            fail("hello: \(error)")
+        }
     }
 
     func disconnected() { fail("the router has gone") }
