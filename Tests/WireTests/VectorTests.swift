@@ -98,7 +98,7 @@ struct VectorTests {
                 read.append(Array(body[part]))
                 writer.append(body.span.bytes.extracting(part))
             }
-            #expect(read == messages.map(Self.frame), "\(name)")
+            #expect(try read == messages.map(Self.frame), "\(name)")
             let written = writer.take { Array($0.dropFirst(Header.size)) }
             #expect(written == body, "\(name)")
         }
