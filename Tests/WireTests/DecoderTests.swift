@@ -54,7 +54,7 @@ struct DecoderTests {
 
     @Test func aBatchCutAnywhereEndsWithAnError() throws {
         var writer = BatchWriter()
-        writer.append(Header(.heartbeat), [1, 2, 3].span.bytes)
+        writer.append(Header(.heartbeat), ([1, 2, 3] as [UInt8]).span.bytes)
         writer.append(Header(.drain), [UInt8]().span.bytes)
         let batch = writer.take { Array($0) }
         let header = try Header(reading: batch.span.bytes)
