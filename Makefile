@@ -37,7 +37,7 @@ build: ready ## the release programs, in .build/release
 test: setup test-swift conformance ## all tests: Swift, then the conformance tests from outside
 
 # In groups, one after the other: those that start processes or measure time get the processors for themselves.
-TEST_GROUPS = Wire|Bus|SkillKit|Router|Text|SessionStore|SessionClient Intent|Worker HTTPServer|Gateway CLI Promise
+TEST_GROUPS = Wire|Bus|SkillKit|Router|Text|SessionStore|SessionClient|Fuzz Intent|Worker HTTPServer|Gateway CLI Promise
 
 .PHONY: test-swift
 test-swift: ready ## only the Swift tests; FILTER=Name for some of them
@@ -52,10 +52,31 @@ conformance: setup ## only the tests from outside, in Python, on the built progr
 	$(SWIFT) build $(BUILD_FLAGS)
 	SKILLBUS_BIN="$$PWD/.build/debug" $(PYTHON) -m pytest -q -p no:cacheprovider Tests/conformance
 
+# What runs in many threads of one process. The others start programs, which are built without a sanitizer.
+SANITIZED = ^(Wire|Bus|SkillKit|Router|SessionStore|SessionClient|HTTPServer|Gateway|Fuzz)Tests\.
+# Sanitized programs are slow, and times that are promised to users are not theirs to keep.
+SANITIZED_SKIP = StoreSpeedTests
+
 .PHONY: test-tsan
-test-tsan: ready ## the Swift tests under the thread sanitizer; FILTER=Name for some of them
-	$(SWIFT) test --disable-xctest --sanitize=thread --scratch-path .build/tsan $(SWIFT_FLAGS) \
-		$(if $(FILTER),--filter '$(FILTER)')
+test-tsan: ready ## the tests of one process under the thread sanitizer; FILTER=Name for some of them
+	$(SWIFT) build --build-tests --sanitize=thread --scratch-path .build/tsan $(SWIFT_FLAGS)
+	TSAN_OPTIONS="suppressions=$$PWD/Tests/ThreadSanitizer/suppressions.txt $$TSAN_OPTIONS" timeout -s KILL 900 \
+		$(SWIFT) test --skip-build --disable-xctest --sanitize=thread --scratch-path .build/tsan $(SWIFT_FLAGS) \
+		--filter '$(or $(FILTER),$(SANITIZED))' --skip '$(SANITIZED_SKIP)'
+
+# One build for both: the fuzzer wants to know of wrong accesses, and the tests do not mind its counters.
+ASAN = --sanitize=address --sanitize=fuzzer --scratch-path .build/asan $(SWIFT_FLAGS)
+
+.PHONY: test-asan
+test-asan: ready ## the same under the address sanitizer, which also looks for leaks
+	$(SWIFT) build --build-tests $(ASAN)
+	timeout -s KILL 900 $(SWIFT) test --skip-build --disable-xctest $(ASAN) \
+		--filter '$(or $(FILTER),$(SANITIZED))' --skip '$(SANITIZED_SKIP)'
+
+.PHONY: fuzz
+fuzz: ready ## feed every decoder with made-up input; FUZZ_SECONDS=60 for all, TARGETS="job stream" for some
+	$(SWIFT) build --build-tests $(ASAN)
+	Tests/Fuzz/fuzz.sh .build/asan/debug/skillbusPackageTests.xctest $(TARGETS)
 
 .PHONY: test-compose
 test-compose: ## docker compose for real: build, scale, kill, heal, drain (skips where no engine can start)

@@ -113,7 +113,13 @@ let package = Package(
         worker("Calculator", ["CGMP", "Text"]),
         worker("Chat", ["Text"]),
 
-        .target(name: "TestSupport", dependencies: ["CLinux"], path: "Tests/Support", swiftSettings: strict),
+        .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer", exclude: ["suppressions.txt"]),
+        .target(
+            name: "TestSupport",
+            dependencies: ["CLinux", "ThreadSanitizer"],
+            path: "Tests/Support",
+            swiftSettings: strict
+        ),
         tests("WireTests", ["Wire", "TestSupport"]),
         tests("BusTests", ["Bus", "Wire", "TestSupport"]),
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Telemetry", "Lifecycle", "Wire", "TestSupport"]),
@@ -136,6 +142,14 @@ let package = Package(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
                 + ["SkillKit", "SkillKitTesting", "Material", "DocumentIndex", "Text", "Wire", "TestSupport"]
+        ),
+        .target(name: "LibFuzzer", path: "Tests/LibFuzzer"),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["LibFuzzer", "Gateway", "SessionClient", "HTTPServer", "SkillKit", "Intent", "Text", "Wire"],
+            path: "Tests/Fuzz",
+            exclude: ["Corpus", "fuzz.sh"],
+            swiftSettings: strict
         ),
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),

@@ -33,14 +33,20 @@ struct RequestBody: Decodable, Sendable {
     static func read(_ request: HTTPRequest) async throws(HTTPProblem) -> NewRequest {
         let key = request.headers["Idempotency-Key"]
         return try await JSONRequest.read(request) { bytes throws(HTTPProblem) in
-            try JSONRequest.validate(bytes)
-            let large = LargeContents(of: bytes)
-            let body = try JSONRequest.value(RequestBody.self, from: large.json)
-            do throws(GatewayError) {
-                return try body.request(idempotencyKey: key, large)
-            } catch {
-                throw HTTPProblem(error)
-            }
+            try read(bytes, idempotencyKey: key)
+        }
+    }
+
+    /// Reads the bytes of a request's body.
+    /// - Throws: A problem that names the field.
+    static func read(_ bytes: consuming [UInt8], idempotencyKey: String? = nil) throws(HTTPProblem) -> NewRequest {
+        try JSONRequest.validate(bytes)
+        let large = LargeContents(of: bytes)
+        let body = try JSONRequest.value(RequestBody.self, from: large.json)
+        do throws(GatewayError) {
+            return try body.request(idempotencyKey: idempotencyKey, large)
+        } catch {
+            throw HTTPProblem(error)
         }
     }
 
