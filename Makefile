@@ -55,7 +55,7 @@ conformance: setup ## only the tests from outside, in Python, on the built progr
 # What runs in many threads of one process. The others start programs, which are built without a sanitizer.
 SANITIZED = ^(Wire|Bus|SkillKit|Router|SessionStore|SessionClient|HTTPServer|Gateway|Fuzz)Tests\.
 # Sanitized programs are slow, and times that are promised to users are not theirs to keep.
-SANITIZED_SKIP = StoreSpeedTests
+SANITIZED_SKIP = StoreSpeedTests|aFullPipeIsNotAskedAgainAndAgain
 
 .PHONY: test-tsan
 test-tsan: ready ## the tests of one process under the thread sanitizer; FILTER=Name for some of them

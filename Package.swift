@@ -121,7 +121,7 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("WireTests", ["Wire", "TestSupport"]),
-        tests("BusTests", ["Bus", "Wire", "TestSupport"]),
+        tests("BusTests", ["Bus", "Wire", "TestSupport", "ThreadSanitizer"]),
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Telemetry", "Lifecycle", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests(
@@ -149,6 +149,12 @@ let package = Package(
             dependencies: ["LibFuzzer", "Gateway", "SessionClient", "HTTPServer", "SkillKit", "Intent", "Text", "Wire"],
             path: "Tests/Fuzz",
             exclude: ["Corpus", "fuzz.sh"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "ChaosWorker",
+            dependencies: ["SkillKit", "Wire", "Lifecycle"],
+            path: "Tests/Chaos/Worker",
             swiftSettings: strict
         ),
         bench("Codec", ["Wire"]),

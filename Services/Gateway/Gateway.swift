@@ -70,11 +70,12 @@ struct RunningGateway {
         let service = try SessionService(store: store, name: name, log: log)
         try await service.restore()
         let access = HTTPAccess(address: settings.host)
-        let routes = GatewayRoutes(sessions: service, access: access, log: log)
+        let streams = StreamLimit(settings.streams)
+        let routes = GatewayRoutes(sessions: service, access: access, log: log, streams: streams)
         server = try HTTPServer(
             address: settings.host,
             port: settings.port,
-            limits: GatewayRoutes.limits
+            limits: GatewayRoutes.limits(streams: settings.streams)
         ) { request in
             await routes.respond(to: request)
         }

@@ -11,6 +11,8 @@ struct Settings: Equatable, Sendable {
     var state: String
     /// Where the router is.
     var router: String
+    /// Event streams that may be open.
+    var streams: Int
     /// Where to write the URL once it listens; standard output if nil.
     var readyFile: String?
     /// Whether only this machine can reach it.
@@ -42,6 +44,13 @@ struct Settings: Equatable, Sendable {
                 environment: "SKILLBUS_ROUTERS",
                 default: "127.0.0.1"
             ),
+            .value(
+                "streams",
+                "N",
+                "event streams that may be open at a time",
+                environment: "SKILLBUS_STREAMS",
+                default: "500"
+            ),
             .flag(
                 "allow-insecure",
                 "listen on an address that others can reach, without a token",
@@ -64,6 +73,11 @@ struct Settings: Equatable, Sendable {
         state = options.value("state") ?? Environment.stateFolder
         while state.count > 1, state.hasSuffix("/") { state.removeLast() }
         readyFile = options.value("ready-file")
+        let streams = options.value("streams") ?? ""
+        guard let limit = Int(streams), 1...100_000 ~= limit else {
+            throw UsageError("--streams must be a number from 1 to 100000, not \"\(streams)\"")
+        }
+        self.streams = limit
         let endpoints: [String]
         do throws(RouterAddress.Invalid) {
             endpoints = try RouterAddress.endpoints(

@@ -37,7 +37,7 @@ final class ServedGateway: Sendable {
             streams: self.streams,
             heartbeat: heartbeat
         )
-        server = try HTTPServer(port: 0, limits: GatewayRoutes.limits) { await routes.respond(to: $0) }
+        server = try HTTPServer(port: 0, limits: GatewayRoutes.limits()) { await routes.respond(to: $0) }
     }
 
     func stop() async {

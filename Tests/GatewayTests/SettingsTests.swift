@@ -1,3 +1,4 @@
+import HTTPServer
 import Lifecycle
 import Testing
 
@@ -50,6 +51,13 @@ import Testing
     @Test(arguments: ["", "8080", "host:", "host:x", "host:65536", "host:-1", "[::1:80", "http://x:80"])
     func whatIsNoAddressIsNamed(_ address: String) {
         #expect(refusal("--http=\(address)").contains("--http") || address.isEmpty)
+    }
+
+    @Test func theNumberOfStreamsIsChecked() throws {
+        #expect(try settings().streams == 500 && GatewayRoutes.limits().connections == 1000)
+        #expect(try settings(environment: ["SKILLBUS_STREAMS": "2000"]).streams == 2000)
+        #expect(GatewayRoutes.limits(streams: 2000).connections == 2500)
+        for wrong in ["0", "-1", "many", "100001"] { #expect(refusal("--streams", wrong).contains("--streams")) }
     }
 
     @Test func oneRouterForNow() { #expect(refusal("--routers", "a,b").contains("--routers")) }

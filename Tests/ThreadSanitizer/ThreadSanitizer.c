@@ -7,10 +7,12 @@
 // at this address happened before), and that one is about to be given up. Nothing is hidden: what runs outside of the lock
 // is reported as before.
 //
-// Compiled to nothing without the sanitizer.
+// Compiled to next to nothing without the sanitizer.
 
 #define _GNU_SOURCE
 #include "ThreadSanitizer.h"
+
+bool thread_sanitizer_is_on(void) { return __has_feature(thread_sanitizer); }
 
 #if __has_feature(thread_sanitizer)
 #include <dlfcn.h>

@@ -32,9 +32,10 @@ struct GatewayRoutes: Sendable {
         add("GET", "/v1/sessions/{id}/events") { request throws(HTTPProblem) in try await events.respond(to: request) }
     }
 
-    /// Limits of the server that these routes are for.
-    static var limits: HTTPLimits {
+    /// Limits of the server that these routes are for: some of its connections are left for requests beside the streams.
+    static func limits(streams: Int = 500) -> HTTPLimits {
         var limits = HTTPLimits()
+        limits.connections = max(limits.connections, streams + 500)
         // 25 MiB of attachments as base64, with the text: never more than what the bus takes once it is decoded.
         limits.body = 36 * 1024 * 1024
         // Beside a body lies what is decoded of it, and what is on its way to the store and to the router: in sum

@@ -1,0 +1,105 @@
+"""Ten times as many requests as can be served: how fast what is refused is refused, and what is accepted is done."""
+import asyncio
+import collections
+import time
+
+from checks import percentile
+from client import TERMINAL, Connection, Follower, Refused
+from processes import System
+
+# Two workers of eight jobs of 100 ms: 160 a second.
+MILLISECONDS, WORKERS, CONCURRENCY = 100, 2, 8
+CAPACITY = WORKERS * CONCURRENCY * 1000 / MILLISECONDS
+
+
+async def offer(system, rate, seconds, sessions=16):
+    """Offers requests at a rate. Seconds to the ends of accepted ones, seconds to refusals, and what became of all."""
+    users = []
+    for _ in range(sessions):
+        connection = Connection(system.url)
+        users.append((await connection.call("POST", "/v1/sessions", {}))["id"])
+        await connection.close()
+    sent, ends, refusals, outcomes = {}, {}, [], collections.Counter()
+
+    class Watch(Follower):
+        place = 0
+
+        def note(self):
+            for _, event in self.seen[self.place:]:
+                if event["type"] in TERMINAL:
+                    code = event["data"].get("error", event["data"]).get("code", "")
+                    ends[event["request"]] = (time.monotonic(), event["type"], code)
+            self.place = len(self.seen)
+            return False
+
+    followers = [Watch(system.url, session) for session in users]
+    notes = [asyncio.create_task(follower.until(follower.note, 600)) for follower in followers]
+    connections = collections.deque(Connection(system.url) for _ in range(64))
+    free = asyncio.Semaphore(len(connections))
+
+    async def ask(session):
+        async with free:
+            connection = connections.popleft()
+            begin = time.monotonic()
+            try:
+                answer = await connection.call("POST", f"/v1/sessions/{session}/requests", {
+                    "skill": "tokens", "text": "t", "arguments": {"count": 1, "milliseconds": MILLISECONDS}})
+                sent[answer["id"]] = begin
+            except Refused as refusal:
+                outcomes[f"http {refusal.status}"] += 1
+                refusals.append(time.monotonic() - begin)
+                if "retry-after" not in refusal.headers:
+                    outcomes["no Retry-After"] += 1
+            except OSError:
+                outcomes["no answer"] += 1
+            finally:
+                connections.append(connection)
+
+    tasks, begin = [], time.monotonic()
+    for number in range(int(rate * seconds)):
+        due = begin + number / rate
+        if due > time.monotonic():
+            await asyncio.sleep(due - time.monotonic())
+        tasks.append(asyncio.create_task(ask(users[number % sessions])))
+    await asyncio.gather(*tasks)
+    took = time.monotonic() - begin
+    for _ in range(300):
+        if len(ends) >= len(sent):
+            break
+        await asyncio.sleep(0.1)
+    for task in notes:
+        task.cancel()
+    for follower in followers:
+        await follower.close()
+    for connection in connections:
+        await connection.close()
+    served = []
+    for request, start in sent.items():
+        ended, kind, code = ends.get(request, (None, "no end", ""))
+        outcomes[f"{kind.removeprefix('request.')} {code}".strip()] += 1
+        if kind == "request.finished":
+            served.append(ended - start)
+        elif code == "overloaded":
+            refusals.append(ended - start)
+    return served, refusals, outcomes, len(tasks) / took
+
+
+async def run(folder, programs, seconds=5):
+    system = System(folder, programs, [("tokens", WORKERS, CONCURRENCY)])
+    try:
+        normal, _, _, _ = await offer(system, CAPACITY / 2, seconds)
+        memory = system.gateway.resident()
+        served, refusals, outcomes, rate = await offer(system, CAPACITY * 10, seconds)
+        rows = {"capacity_per_s": CAPACITY, "offered_per_s": rate, "served": len(served), "refused": len(refusals),
+                "p99_at_half_s": percentile(normal, 0.99), "p99_overloaded_s": percentile(served, 0.99),
+                "refusal_p50_s": percentile(refusals, 0.5), "refusal_p99_s": percentile(refusals, 0.99),
+                "outcomes": dict(outcomes), "gateway_MiB_before": memory, "gateway_MiB": system.gateway.resident(),
+                "router_MiB": system.router.resident()}
+        problems = []
+        for outcome in ("no end", "no answer", "no Retry-After"):
+            if outcomes[outcome]:
+                problems.append(f"{outcomes[outcome]} requests: {outcome}")
+        problems += [f"ended by itself: {name}: {codes}" for name, codes in system.unasked_ends().items()]
+        return rows, problems
+    finally:
+        system.close()
