@@ -34,7 +34,7 @@ build: ready ## the release programs, in .build/release
 	$(SWIFT) build $(RELEASE_FLAGS) $(BUILD_FLAGS)
 
 .PHONY: test
-test: setup test-swift conformance ## all tests: Swift, then the conformance tests from outside
+test: setup test-swift conformance test-chaos ## all tests: Swift, then those from outside, in Python
 
 # In groups, one after the other: those that start processes or measure time get the processors for themselves.
 TEST_GROUPS = Wire|Bus|SkillKit|Router|Text|SessionStore|SessionClient|Fuzz Intent|Worker HTTPServer|Gateway CLI Promise
@@ -52,6 +52,21 @@ conformance: setup ## only the tests from outside, in Python, on the built progr
 	$(SWIFT) build $(BUILD_FLAGS)
 	SKILLBUS_BIN="$$PWD/.build/debug" $(PYTHON) -m pytest -q -p no:cacheprovider Tests/conformance
 
+.PHONY: test-chaos
+test-chaos: setup ## a minute of chaos on the built programs
+	$(SWIFT) build $(BUILD_FLAGS)
+	SKILLBUS_BIN="$$PWD/.build/debug" $(PYTHON) Tests/Chaos/chaos.py --quick
+
+.PHONY: chaos
+chaos: setup ## kill at random under load and print the figures; ARGS="--json --part storm --jobs 50000" for example
+	$(SWIFT) build -c release $(BUILD_FLAGS)
+	$(PYTHON) Tests/Chaos/chaos.py $(ARGS)
+
+.PHONY: faults
+faults: setup ## make each fault of docs/reliability.md and print what came of it; ARGS="--only 4,14" for some
+	$(SWIFT) build -c release $(BUILD_FLAGS)
+	$(PYTHON) Tests/Chaos/faults.py $(ARGS)
+
 # What runs in many threads of one process. The others start programs, which are built without a sanitizer.
 SANITIZED = ^(Wire|Bus|SkillKit|Router|SessionStore|SessionClient|HTTPServer|Gateway|Fuzz)Tests\.
 # Sanitized programs are slow, and times that are promised to users are not theirs to keep.
@@ -64,8 +79,12 @@ test-tsan: ready ## the tests of one process under the thread sanitizer; FILTER=
 		$(SWIFT) test --skip-build --disable-xctest --sanitize=thread --scratch-path .build/tsan $(SWIFT_FLAGS) \
 		--filter '$(or $(FILTER),$(SANITIZED))' --skip '$(SANITIZED_SKIP)'
 
-# One build for both: the fuzzer wants to know of wrong accesses, and the tests do not mind its counters.
-ASAN = --sanitize=address --sanitize=fuzzer --scratch-path .build/asan $(SWIFT_FLAGS)
+# One build for both: the fuzzer wants to know of wrong accesses, and the tests do not mind its counters. libFuzzer has
+# its place in the tests (Tests/LibFuzzer) without its main: every program here has its own.
+COVERAGE = edge,indirect-calls,trace-cmp,inline-8bit-counters,pc-table
+LIBFUZZER = $(wildcard $(dir $(SWIFT))../lib/clang/*/lib/linux/libclang_rt.fuzzer_no_main-$(shell uname -m).a)
+ASAN = --sanitize=address --scratch-path .build/asan -Xswiftc -sanitize-coverage=$(COVERAGE) -Xcc -DLIBFUZZER \
+	-Xlinker $(LIBFUZZER) -Xlinker -lstdc++ $(SWIFT_FLAGS)
 
 .PHONY: test-asan
 test-asan: ready ## the same under the address sanitizer, which also looks for leaks

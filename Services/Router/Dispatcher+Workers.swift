@@ -304,8 +304,28 @@ extension Dispatcher {
             job.lastSaid = now
             repeatUnanswered(job)
         }
+        boundUnacknowledged()
         registry.forget(orphanedBefore: now > 600_000 ? now - 600_000 : 0)
         registry.forget(gatewaysSilentSince: now > 3_600_000 ? now - 3_600_000 : 0)
+    }
+
+    /// Counts what gateways owe acknowledgements for, and forgets what is too much of gateways that are gone: they may
+    /// come back, but memory is not without end.
+    private mutating func boundUnacknowledged() {
+        for gateway in registry.gateways.values { gateway.unacknowledged = 0 }
+        var left: [Job] = []
+        for job in jobs.values where job.isEnded {
+            job.gateway.unacknowledged += 1
+            if !job.gateway.isConnected { left.append(job) }
+        }
+        guard left.count > Limits.unacknowledgedEnds else { return }
+        // Those first whose gateway has been away the longest.
+        left.sort { ($0.gateway.lastHeard, $0.id) < ($1.gateway.lastHeard, $1.id) }
+        for job in left.prefix(left.count - Limits.unacknowledgedEnds) {
+            job.gateway.unacknowledged -= 1
+            forget(job)
+            fence(job)
+        }
     }
 
     private mutating func checkDeadline(_ job: Job, now: UInt64) {

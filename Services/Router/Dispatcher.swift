@@ -121,6 +121,9 @@ struct Dispatcher {
             guard known < header.generation else { return repeatUnanswered(id) }
             supersede(id, now: now)
         }
+        guard gateway.unacknowledged < Limits.unacknowledgedEnds else {
+            return refuse(header, gateway, acknowledgementsMissing(gateway))
+        }
         let isEarly = now < startTime + Dispatcher.startGrace
         if skill.isEmpty {
             // A request that was with another router before comes back sooner than all workers do: what it means must
@@ -437,6 +440,16 @@ struct Dispatcher {
             code: JobError.Code.overloaded,
             message: "\(planning.count) requests wait for a plan already",
             hint: "try again a little later, or name the skill",
+            retryable: true,
+            retryAfter: 1
+        )
+    }
+
+    private func acknowledgementsMissing(_ gateway: GatewayLink) -> JobError {
+        JobError(
+            code: JobError.Code.overloaded,
+            message: "the gateway has not acknowledged the ends of \(gateway.unacknowledged) jobs",
+            hint: "its store may be slow or full: look at the gateway's log",
             retryable: true,
             retryAfter: 1
         )

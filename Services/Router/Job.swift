@@ -8,6 +8,8 @@ final class GatewayLink {
     var lastHeard: UInt64
     var isConnected = true
     let outbox = Outbox()
+    /// Ended jobs that it has not acknowledged, as counted last.
+    var unacknowledged = 0
 
     init(id: String, peer: Peer, now: UInt64) {
         self.id = id
@@ -95,6 +97,14 @@ final class Job {
     }
 
     var execution: Execution { Execution(job: id, generation: generation, attempt: attempt) }
+
+    /// Whether it has ended, and only the gateway's acknowledgement is missing.
+    var isEnded: Bool {
+        switch state {
+        case .waiting, .leased: false
+        case .ended, .failed: true
+        }
+    }
 
     /// The execution that a record of the router's own belongs to: one above all that workers have had.
     var nextExecution: Execution { Execution(job: id, generation: generation, attempt: attempt + 1) }

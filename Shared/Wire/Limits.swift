@@ -33,6 +33,8 @@ public enum Limits {
     public static let queuedBytesPerSkill = 64 * 1024 * 1024
     /// Requests, and questions, that wait for the planner of one router.
     public static let planning = 1000
+    /// Ended jobs that wait in one router for the acknowledgement of one gateway, and of all gateways that have gone.
+    public static let unacknowledgedEnds = 10_000
     /// Steps of one plan.
     public static let planSteps = 32
     /// Steps on the longest way through a plan, and calls of skills by skills.

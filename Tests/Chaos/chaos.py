@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Starts the real programs, kills them at random under load, and checks the promises. Signals only what it started.
 
-  chaos.py [--seconds 60] [--seed N] [--json] [--part NAME]...    parts: storm failover followers reconnect overload
+  chaos.py [--seconds 60] [--seed N] [--json] [--part NAME]...    parts: storm failover followers reconnect
+      overload frames
 """
 import argparse
 import asyncio
@@ -14,12 +15,13 @@ import time
 
 import failover
 import followers
+import frames
 import overload
 import reconnect
 import storm
 from processes import ROOT
 
-PARTS = ("storm", "failover", "followers", "reconnect", "overload")
+PARTS = ("storm", "failover", "followers", "reconnect", "overload", "frames")
 
 
 def settings(part, options):
@@ -34,6 +36,8 @@ def settings(part, options):
         return {"count": options.followers}
     if part == "reconnect":
         return {"count": options.workers}
+    if part == "frames":
+        return {"count": options.frames, "seed": options.seed}
     return {"seconds": max(round(3 * share), 2)}
 
 
@@ -54,10 +58,15 @@ def main():
     parser.add_argument("--storm-seconds", type=float, help="the storm ends after so many seconds at the latest")
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--followers", type=int, default=2000)
+    parser.add_argument("--frames", type=int, default=1_000_000, help="fuzzed frames")
     parser.add_argument("--workers", type=int, default=500, help="workers that reconnect at once")
+    parser.add_argument("--quick", action="store_true", help="a minute for all of them: what the tests run")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
     parser.add_argument("--keep", action="store_true", help="keep the logs and the store also when all went well")
     options = parser.parse_args()
+    if options.quick:
+        options.seconds, options.followers, options.workers, options.frames = 30, 200, 200, 100_000
+        options.part = options.part or [part for part in PARTS if part != "overload"]
     if options.seed is None:
         options.seed = int.from_bytes(os.urandom(3), "big")
     programs = pathlib.Path(os.environ.get("SKILLBUS_BIN") or ROOT / ".build/release")

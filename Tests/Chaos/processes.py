@@ -10,6 +10,8 @@ import subprocess
 import threading
 import time
 
+from proxy import Proxy
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -111,17 +113,22 @@ class Process:
 class System:
     """A router, a gateway and workers, each a process of its own, on ports of their own."""
 
-    def __init__(self, folder, programs, workers, streams=500, gateway_environment=None):
-        """`workers` has (kind, how many, concurrency): kind is a built-in skill, or one of Tests/Chaos/Worker."""
+    def __init__(self, folder, programs, workers, streams=500, state=None, is_proxied=False):
+        """`workers` has (kind, how many, concurrency): kind is a built-in skill, or one of Tests/Chaos/Worker. With
+        `is_proxied` they reach the router, and the gateway does, through a network that can be made to fail."""
         self.folder, self.programs, self.streams = pathlib.Path(folder), pathlib.Path(programs), streams
+        self.state = pathlib.Path(state) if state else self.folder / "state"
         self.frontend, self.backend = free_port(), free_port()
+        self.front_proxy = self.back_proxy = None
+        if is_proxied:
+            self.front_proxy, self.back_proxy = Proxy(free_port(), self.frontend), Proxy(free_port(), self.backend)
         self.ledger = self.folder / "ledger"
         self.http = free_port()
         self.url = ("127.0.0.1", self.http)
         self.processes = []
         try:
             self.router = self.add("router", 0, self.router_command)
-            self.gateway = self.add("gateway", 0, self.gateway_command, gateway_environment)
+            self.gateway = self.add("gateway", 0, self.gateway_command)
             for kind, count, concurrency in workers:
                 for number in range(count):
                     self.add_worker(kind, number, concurrency)
@@ -139,21 +146,23 @@ class System:
     @property
     def gateway_command(self):
         return [self.programs / "skillbus-gateway", "--http", f"127.0.0.1:{self.http}", "--state",
-                self.folder / "state", "--routers", f"127.0.0.1:{self.frontend}", "--streams", self.streams]
+                self.state, "--routers", f"127.0.0.1:{self.front_proxy.port if self.front_proxy else self.frontend}",
+                "--streams", self.streams]
 
     def add(self, kind, number, command, environment=None):
         process = Process(self.folder, kind, number, command, environment or {})
         self.processes.append(process)
         return process
 
-    def add_worker(self, kind, number, concurrency=None):
+    def add_worker(self, kind, number, concurrency=None, options=()):
         own = self.programs / f"skillbus-worker-{kind}"
         program = own if own.exists() else self.programs / "ChaosWorker"
-        command = [program, "--routers", f"127.0.0.1:{self.backend}", "--name", f"{kind}-{number}"]
+        port = self.back_proxy.port if self.back_proxy else self.backend
+        command = [program, "--routers", f"127.0.0.1:{port}", "--name", f"{kind}-{number}", *options]
         if concurrency:
             command += ["--concurrency", concurrency]
         return self.add(kind, number, command, {
-            "CHAOS_SKILL": kind, "CHAOS_LEDGER": str(self.ledger), "SKILLBUS_STATE": str(self.folder / "state")})
+            "CHAOS_SKILL": kind, "CHAOS_LEDGER": str(self.ledger), "SKILLBUS_STATE": str(self.state)})
 
     def get(self, path, within=5):
         """The JSON of an answer; OSError unless it is 200."""
@@ -195,6 +204,9 @@ class System:
     def close(self):
         for process in reversed(self.processes):
             process.close()
+        for proxy in (self.front_proxy, self.back_proxy):
+            if proxy:
+                proxy.close()
 
 
 class Killer(threading.Thread):

@@ -1,4 +1,4 @@
-// libFuzzer, where it is linked in: a build with --sanitize=fuzzer.
+// libFuzzer, where it is linked in: in the build of `make fuzz`.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
