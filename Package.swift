@@ -113,7 +113,7 @@ let package = Package(
         worker("Calculator", ["CGMP", "Text"]),
         worker("Chat", ["Text"]),
 
-        .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer", exclude: ["suppressions.txt"]),
+        .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer"),
         .target(
             name: "TestSupport",
             dependencies: ["CLinux", "ThreadSanitizer"],

@@ -29,7 +29,7 @@ def settings(part, options):
     share = options.seconds / 60
     if part == "storm":
         return {"seconds": options.storm_seconds or max(20 * share, 5), "seed": options.seed, "jobs": options.jobs,
-                "sessions": options.sessions}
+                "sessions": options.sessions, "routers": options.routers, "gateways": options.gateways}
     if part == "failover":
         return {"rounds": max(round(2 * share), 1)}
     if part == "followers":
@@ -57,6 +57,8 @@ def main():
     parser.add_argument("--jobs", type=int, help="the storm ends after so many jobs")
     parser.add_argument("--storm-seconds", type=float, help="the storm ends after so many seconds at the latest")
     parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--routers", type=int, default=1, help="of the storm; the programs must be able to")
+    parser.add_argument("--gateways", type=int, default=1, help="of the storm; the programs must be able to")
     parser.add_argument("--followers", type=int, default=2000)
     parser.add_argument("--frames", type=int, default=1_000_000, help="fuzzed frames")
     parser.add_argument("--workers", type=int, default=500, help="workers that reconnect at once")

@@ -104,10 +104,12 @@ TERMINAL = ("request.finished", "request.failed", "request.cancelled")
 
 
 class Follower:
-    """Follows a session over any number of connections, and keeps what it saw."""
+    """Follows a session over any number of connections, and keeps what it saw. Of several addresses each new connection
+    takes the next."""
 
     def __init__(self, address, session):
-        self.address, self.session = address, session
+        self.addresses = address if isinstance(address, list) else [address]
+        self.session = session
         self.seen = []
         self.last = 0
         self.connections = 0
@@ -117,8 +119,9 @@ class Follower:
     async def run(self):
         while True:
             try:
+                address = self.addresses[self.connections % len(self.addresses)]
                 self.connections += 1
-                async for number, event in events(self.address, self.session, self.last):
+                async for number, event in events(address, self.session, self.last):
                     self.seen.append((number, event))
                     self.last = number or self.last
                     async with self.changed:

@@ -272,7 +272,7 @@ async def rolling_restart(folder, programs):
 
             loading = asyncio.create_task(load())
             codes = []
-            for one in [*system.processes[2:], system.gateway, system.router]:
+            for one in reversed(system.processes):
                 await asyncio.sleep(0.5)
                 one.signal(signal.SIGTERM)
                 codes.append(await asyncio.to_thread(one.process.wait, 60))
@@ -598,7 +598,7 @@ async def cannot_start(folder, programs):
     with running(folder, programs) as system:
         for name, command in (
                 ("http port", [programs / "skillbus-gateway", "--http", f"127.0.0.1:{system.http}", "--state", folder / "other"]),
-                ("state folder in use", [*system.gateway_command[:1], "--http", "127.0.0.1:0", "--state", system.state]),
+                ("state folder in use", [*system.gateway_command()[:1], "--http", "127.0.0.1:0", "--state", system.state]),
                 ("bus port", [programs / "skillbus-router", "--frontend", f"tcp://127.0.0.1:{system.frontend}",
                               "--backend", f"tcp://127.0.0.1:{free_port()}"]),
                 ("state folder", [programs / "skillbus-gateway", "--http", "127.0.0.1:0", "--state", "/proc/none"])):

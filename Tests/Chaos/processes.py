@@ -113,22 +113,26 @@ class Process:
 class System:
     """A router, a gateway and workers, each a process of its own, on ports of their own."""
 
-    def __init__(self, folder, programs, workers, streams=500, state=None, is_proxied=False):
+    def __init__(self, folder, programs, workers, streams=500, state=None, is_proxied=False,
+                 routers=1, gateways=1):
         """`workers` has (kind, how many, concurrency): kind is a built-in skill, or one of Tests/Chaos/Worker. With
-        `is_proxied` they reach the router, and the gateway does, through a network that can be made to fail."""
+        `is_proxied` they reach the router, and the gateway does, through a network that can be made to fail. Several
+        gateways share one store, and all connect to every router."""
         self.folder, self.programs, self.streams = pathlib.Path(folder), pathlib.Path(programs), streams
         self.state = pathlib.Path(state) if state else self.folder / "state"
-        self.frontend, self.backend = free_port(), free_port()
+        self.fronts = [free_port() for _ in range(routers)]
+        self.backs = [free_port() for _ in range(routers)]
+        self.frontend, self.backend = self.fronts[0], self.backs[0]
         self.front_proxy = self.back_proxy = None
         if is_proxied:
             self.front_proxy, self.back_proxy = Proxy(free_port(), self.frontend), Proxy(free_port(), self.backend)
         self.ledger = self.folder / "ledger"
-        self.http = free_port()
-        self.url = ("127.0.0.1", self.http)
+        self.urls = [("127.0.0.1", free_port()) for _ in range(gateways)]
+        self.url, self.http = self.urls[0], self.urls[0][1]
         self.processes = []
         try:
-            self.router = self.add("router", 0, self.router_command)
-            self.gateway = self.add("gateway", 0, self.gateway_command)
+            self.router, *_ = [self.add("router", number, self.router_command(number)) for number in range(routers)]
+            self.gateway, *_ = [self.add("gateway", number, self.gateway_command(number)) for number in range(gateways)]
             for kind, count, concurrency in workers:
                 for number in range(count):
                     self.add_worker(kind, number, concurrency)
@@ -138,16 +142,17 @@ class System:
             self.close()
             raise
 
-    @property
-    def router_command(self):
-        return [self.programs / "skillbus-router", "--frontend", f"tcp://127.0.0.1:{self.frontend}",
-                "--backend", f"tcp://127.0.0.1:{self.backend}"]
+    def router_command(self, number=0):
+        return [self.programs / "skillbus-router", "--frontend", f"tcp://127.0.0.1:{self.fronts[number]}",
+                "--backend", f"tcp://127.0.0.1:{self.backs[number]}"]
 
-    @property
-    def gateway_command(self):
-        return [self.programs / "skillbus-gateway", "--http", f"127.0.0.1:{self.http}", "--state",
-                self.state, "--routers", f"127.0.0.1:{self.front_proxy.port if self.front_proxy else self.frontend}",
-                "--streams", self.streams]
+    @staticmethod
+    def routers(proxy, ports):
+        return ",".join(f"127.0.0.1:{port}" for port in ([proxy.port] if proxy else ports))
+
+    def gateway_command(self, number=0):
+        return [self.programs / "skillbus-gateway", "--http", f"127.0.0.1:{self.urls[number][1]}", "--state", self.state,
+                "--routers", self.routers(self.front_proxy, self.fronts), "--streams", self.streams]
 
     def add(self, kind, number, command, environment=None):
         process = Process(self.folder, kind, number, command, environment or {})
@@ -157,8 +162,7 @@ class System:
     def add_worker(self, kind, number, concurrency=None, options=()):
         own = self.programs / f"skillbus-worker-{kind}"
         program = own if own.exists() else self.programs / "ChaosWorker"
-        port = self.back_proxy.port if self.back_proxy else self.backend
-        command = [program, "--routers", f"127.0.0.1:{port}", "--name", f"{kind}-{number}", *options]
+        command = [program, "--routers", self.routers(self.back_proxy, self.backs), "--name", f"{kind}-{number}", *options]
         if concurrency:
             command += ["--concurrency", concurrency]
         return self.add(kind, number, command, {

@@ -35,7 +35,7 @@ class Session:
         self.accepted = {}
         self.ended = {}
         self.refused = collections.Counter()
-        self.connection = Connection(system.url)
+        self.connection = Connection(rng.choice(system.urls))
 
     async def create(self):
         while True:
@@ -44,7 +44,7 @@ class Session:
                 break
             except (OSError, Refused):
                 await asyncio.sleep(0.1)
-        self.follower = Follower(self.system.url, self.id)
+        self.follower = Follower(self.system.urls, self.id)
 
     def note_ends(self):
         """Requests that have ended, as far as the follower saw."""
@@ -97,9 +97,10 @@ class Session:
         return stored
 
 
-async def run(folder, programs, seconds=30, sessions=20, window=4, jobs=None, seed=1, kinds=None):
+async def run(folder, programs, seconds=30, sessions=20, window=4, jobs=None, seed=1, kinds=None, routers=1,
+              gateways=1):
     """Returns the table's rows, and sentences of what went wrong."""
-    system = System(folder, programs, SKILLS)
+    system = System(folder, programs, SKILLS, routers=routers, gateways=gateways)
     killer = Killer(system, seed, kinds=kinds)
     try:
         users = [Session(system, random.Random(f"{seed}/{number}"), window) for number in range(sessions)]
