@@ -146,7 +146,9 @@ let package = Package(
         .target(name: "LibFuzzer", path: "Tests/LibFuzzer"),
         .testTarget(
             name: "FuzzTests",
-            dependencies: ["LibFuzzer", "Gateway", "SessionClient", "HTTPServer", "SkillKit", "Intent", "Text", "Wire"],
+            dependencies: [
+                "Gateway", "HTTPServer", "Intent", "LibFuzzer", "SessionClient", "SkillKit", "Text", "Wire",
+            ],
             path: "Tests/Fuzz",
             exclude: ["Corpus", "fuzz.sh"],
             swiftSettings: strict

@@ -12,7 +12,7 @@ private func expectRoundTrip<Value: Codable & Equatable>(_ type: Value.Type, _ b
 
 func fuzzMessage(_ bytes: [UInt8]) throws {
     guard let header = accepted({ () throws(WireError) in try Header(reading: bytes.span.bytes) }) else { return }
-    try expect(header.bytes == Array(bytes.prefix(Header.size)), "the header is written in another way than it was read")
+    try expect(header.bytes == Array(bytes.prefix(Header.size)), "the header is written as another")
     let body = bytes[Header.size...]
     switch header.type {
     case .hello: try expectRoundTrip(Hello.self, body)
