@@ -374,7 +374,9 @@ async def cut_connections(folder, programs):
             system.back_proxy.reset()
             system.front_proxy.reset()
             outcomes = await user.all_ended(60)
-            return f"{len(outcomes)} requests, {outcomes.count('finished')} finished, one end each"
+            codes = sorted({event["data"]["error"]["code"] for event in user.of("request.failed")})
+            return (f"{len(outcomes)} requests, {outcomes.count('finished')} finished, one end each"
+                    + (f"; the others: {', '.join(codes)}" if codes else ""))
 
 
 @fault(24, "two workers of one name")

@@ -34,8 +34,11 @@ class Proxy:
         pair = writer, other
         self.pairs.add(pair)
         left = [self.cut]
-        await asyncio.gather(self._pump(reader, other, "up", pair, left), self._pump(other_reader, writer, "down", pair, left),
-                             return_exceptions=True)
+        try:
+            await asyncio.gather(self._pump(reader, other, "up", pair, left),
+                                 self._pump(other_reader, writer, "down", pair, left), return_exceptions=True)
+        except asyncio.CancelledError:
+            pass  # The proxy ends, and this connection with it.
         self.pairs.discard(pair)
         for end in pair:
             end.close()

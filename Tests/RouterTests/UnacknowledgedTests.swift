@@ -12,7 +12,8 @@ import Wire
         _ = try bench.worker(credit: 0)
         for _ in 0..<count {
             let request = try bench.submit()
-            bench.dispatcher.cancelled(request, now: bench.now)
+            let job = try #require(bench.dispatcher.jobs[request.job(step: 1)])
+            bench.dispatcher.cancel(job, now: bench.now)
         }
         _ = bench.taken()
         #expect(bench.dispatcher.jobs.count == count)
