@@ -34,12 +34,13 @@ def check_session(session, events, accepted, mark):
             ends[request] += 1
         if "job" in event:
             job, attempt = event["job"], event.get("attempt", 0)
-            # The number begins anew under another router, which is said; and what the router ends has none.
+            # After job.retrying another attempt comes, whose number begins anew under another router (the store tells
+            # which is newer: check_fences). What the router ends has no number.
             if attempt < attempts.get(job, 0) and kind not in ("job.retrying", "job.failed"):
                 fail("order", f"{kind} of attempt {attempt} after one of {attempts[job]}")
             if kind == "job.retrying" or attempt > attempts.get(job, 0):
                 texts[job] = ""
-            attempts[job] = data.get("attempt") or attempt if kind == "job.retrying" else attempt
+            attempts[job] = 0 if kind == "job.retrying" else attempt
             if kind == "job.delta":
                 texts[job] += data["text"]
             # What was lost on the way leaves a gap, after which nothing is shown before the whole output is.
