@@ -59,12 +59,12 @@ test-chaos: setup ## a minute of chaos on the built programs
 
 .PHONY: chaos
 chaos: setup ## kill at random under load and print the figures; ARGS="--json --part storm --jobs 50000" for example
-	$(SWIFT) build -c release $(BUILD_FLAGS)
+	$(SWIFT) build $(RELEASE_FLAGS) $(BUILD_FLAGS)
 	$(PYTHON) Tests/Chaos/chaos.py $(ARGS)
 
 .PHONY: faults
 faults: setup ## make each fault of docs/reliability.md and print what came of it; ARGS="--only 4,14" for some
-	$(SWIFT) build -c release $(BUILD_FLAGS)
+	$(SWIFT) build $(RELEASE_FLAGS) $(BUILD_FLAGS)
 	$(PYTHON) Tests/Chaos/faults.py $(ARGS)
 
 # What runs in many threads of one process, in groups as above. The others start programs, which have no sanitizer.

@@ -43,6 +43,18 @@ func fuzzMessage(_ bytes: [UInt8]) throws {
             }
         }
         try expect(whole == nil || list == Array(body), "a running job is written in another way than it was read")
+    case .batch:
+        let body = Array(body)
+        var cursor = BatchCursor()
+        var end = 0
+        while let range = accepted({ () throws(WireError) in try cursor.next(in: body.span.bytes) }) ?? nil {
+            try expect(range.lowerBound == end + Batch.prefix, "a message of a batch is passed over")
+            try expect(range.upperBound <= body.count, "a message of a batch runs over the end")
+            end = range.upperBound
+            // One level: a batch in a batch is refused where they are read.
+            let inner = Array(body[range])
+            if inner.count > 5, inner[5] != MessageType.batch.rawValue { try fuzzMessage(inner) }
+        }
     default: break
     }
 }
