@@ -25,6 +25,7 @@ enum Gateway {
                     HealthProbe.isReady(host: settings.host, port: settings.port) ? ExitCode.success : ExitCode.failure
                 )
             }
+            if options.flag("check") { leave(StoreCheck.run(in: settings.state, asJSON: options.flag("json"))) }
             if options.flag("exit-with-parent") { exitWhenParentDies() }
         } catch {
             printError("skillbus-gateway: \(error)")
@@ -69,6 +70,7 @@ struct RunningGateway {
         let name = try GatewayName.read(in: settings.state)
         let service = try SessionService(store: store, name: name, log: log)
         try await service.restore()
+        service.keepOnly(settings.retention)
         let access = HTTPAccess(address: settings.host)
         let routes = GatewayRoutes(sessions: service, access: access, log: log)
         server = try HTTPServer(

@@ -220,6 +220,16 @@ extension Dispatcher {
         worker.credit = 0
     }
 
+    /// A job has said more at once than followers and the store are made for: it ends, and its worker is told.
+    mutating func saidTooMuch(_ header: Header, _ size: Int, worker: Worker, now: UInt64) {
+        guard let job = worker.leases[header.job], job.execution == header.execution else { return }
+        fence(job)
+        let message = "an event of \(job.skill) has \(size) bytes, the limit is \(Limits.event)"
+        let hint = "the skill must send long texts in pieces"
+        fail(job, JobError(code: JobError.Code.eventTooLarge, message: message, hint: hint), now: now)
+        fill(worker, now: now)
+    }
+
     // MARK: Ends
 
     /// Ends a request, or one job of it.

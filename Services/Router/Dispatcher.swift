@@ -115,6 +115,14 @@ struct Dispatcher {
                 )
             )
         }
+        if header.flags.contains(.resent), !holds(id, generation: header.generation) {
+            // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
+            return refuse(
+                header,
+                gateway,
+                JobError(code: JobError.Code.unknownRequest, message: "this router does not have the request")
+            )
+        }
         let planned = requests.isEmpty ? nil : requests[id]
         if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
@@ -152,6 +160,13 @@ struct Dispatcher {
         )
         guard !entry.queue.isFull(for: job.size) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
+    }
+
+    /// Whether a request is here under a generation.
+    private func holds(_ id: Identifier, generation: UInt32) -> Bool {
+        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation ?? planning[id]?.generation
+        return known == generation
+            || early.contains { $0.header.job.request == id && $0.header.generation == generation }
     }
 
     private mutating func wait(_ header: Header, _ parcel: Parcel, _ gateway: GatewayLink) {
