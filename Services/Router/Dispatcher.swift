@@ -115,8 +115,9 @@ struct Dispatcher {
                 )
             )
         }
-        if header.flags.contains(.resent), !holds(id, generation: header.generation) {
+        if header.flags.contains(.resent) {
             // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
+            if holds(id, generation: header.generation) { return repeatUnanswered(id) }
             return refuse(
                 header,
                 gateway,
@@ -158,7 +159,7 @@ struct Dispatcher {
             deadline: deadline(header, now: now),
             now: now
         )
-        guard !entry.queue.isFull(for: job.size) else { return refuse(header, gateway, overloaded(entry)) }
+        guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
     }
 
@@ -209,6 +210,16 @@ struct Dispatcher {
         }
     }
 
+    /// Whether a job may wait. In a full queue the session that has most waiting gives way to one that has less.
+    mutating func hasRoom(for job: Job, _ entry: SkillEntry, now: UInt64) -> Bool {
+        while entry.queue.isFull(for: job.size) {
+            guard let victim = entry.queue.victim(for: job) else { return false }
+            entry.queue.remove(victim)
+            fail(victim, overloaded(entry), now: now)
+        }
+        return true
+    }
+
     private mutating func askMayStart(_ job: Job) {
         let question = Header(.mayStart, job: job.id, generation: job.generation)
         actions.append(.toGateway(job.gateway, Outgoing(question)))
@@ -255,8 +266,29 @@ struct Dispatcher {
 
     /// Gives waiting jobs to workers of the skill as long as there is credit.
     mutating func fill(_ entry: SkillEntry, now: UInt64) {
+        if entry.queue.hasSuspects || entry.awaited != nil { fillAlone(entry, now: now) }
         while entry.queue.count > 0, let worker = entry.freeWorker(), let job = entry.queue.next(now: now) {
             lease(job, to: worker, now: now)
+        }
+    }
+
+    /// Gives jobs that must run alone to workers that have nothing; where none has, one is to get nothing until it has.
+    private mutating func fillAlone(_ entry: SkillEntry, now: UInt64) {
+        if let awaited = entry.awaited, awaited.leases.count == 0 || registry.workers[awaited.peer] !== awaited {
+            awaited.isolation = .none
+            entry.awaited = nil
+        }
+        while let worker = entry.emptyWorker() {
+            guard let job = entry.queue.nextSuspect(now: now) else { break }
+            worker.isolation = .alone
+            lease(job, to: worker, now: now)
+        }
+        if entry.queue.hasSuspects, entry.awaited == nil {
+            entry.awaited = entry.leastBusyWorker()
+            entry.awaited?.isolation = .awaited
+        } else if !entry.queue.hasSuspects {
+            entry.awaited?.isolation = .none
+            entry.awaited = nil
         }
     }
 

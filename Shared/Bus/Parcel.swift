@@ -126,6 +126,14 @@ public final class Parcel: Sendable {
     /// A copy of the body.
     public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 
+    /// Reads the body where it lies.
+    public func withBody<Result: Sendable>(_ read: (RawSpan) -> Result) -> Result {
+        if let second { return second.withBytes(read) }
+        return first.withLock { first in
+            first.message.withBytes { read($0.extracting(droppingFirst: Header.size)) }
+        }
+    }
+
     /// Attachments of the message.
     public var attachmentFrames: [SharedFrame] { attachments }
 

@@ -1,5 +1,6 @@
 """What a gateway keeps, whatever happens to it: it is killed, its disk is full, its store is locked, old or too new."""
 import json
+import queue
 import random
 import resource
 import sqlite3
@@ -12,7 +13,8 @@ import pytest
 from conftest import BIN, Bus, Program, eventually
 from http_client import Client
 from peers import Worker
-from wire import CANCEL, DELTA, DISPATCH, FENCED, FINISHED, PROGRESS, STARTED
+from wire import (CANCEL, DELTA, DISPATCH, EVENT_ACK, FENCED, FINISHED, PROGRESS, STARTED, decode_executions,
+                  decode_job)
 
 TERMINAL = {"request.finished", "request.failed", "request.cancelled"}
 
@@ -76,7 +78,7 @@ def gateway(tmp_path, bus):
 
 
 class Echo:
-    """A worker that answers each job by its text, from a thread of its own."""
+    """A worker that answers each job by its text, from a thread of its own, and says so until it is acknowledged."""
 
     def __init__(self, bus, skill, **manifest):
         self.worker = Worker(bus.backend, skill, concurrency=8, **manifest)
@@ -86,14 +88,32 @@ class Echo:
         self._thread.start()
 
     def _run(self):
+        worker, unacknowledged, said = self.worker, {}, time.monotonic()
         while not self._ended.is_set():
+            if time.monotonic() > said + 1:
+                said = time.monotonic()
+                for job in unacknowledged.values():
+                    worker.running[job.execution] = 0
+                    worker.free -= 1
+                    worker.finish(job, job.input["text"])
             try:
-                job = self.worker.job(within=0.2)
-            except AssertionError:
+                message = worker.inbox.get(timeout=0.2)
+            except queue.Empty:
                 continue
-            self.runs[job.input["text"]] = self.runs.get(job.input["text"], 0) + 1
-            self.worker.start(job)
-            self.worker.finish(job, job.input["text"])
+            if message.type in (EVENT_ACK, FENCED):
+                for execution in decode_executions(message.body):
+                    unacknowledged.pop(execution, None)
+            if message.type != DISPATCH:
+                continue
+            worker.seen = max(worker.seen, message.sequence)
+            worker.free -= 1
+            worker.running[message.execution] = 0
+            message.skill, message.input = decode_job(message.body)
+            text = message.input["text"]
+            self.runs[text] = self.runs.get(text, 0) + 1
+            worker.start(message)
+            worker.finish(message, text)
+            unacknowledged[message.execution] = message
 
     def close(self):
         self._ended.set()
