@@ -35,11 +35,14 @@ enum Gateway {
         do {
             let gateway = try await RunningGateway(settings, log: log)
             try gateway.announce(to: settings.readyFile)
+            ServiceManager.notifyReady()
+            gateway.keepAlive()
             var isDraining = false
             for await _ in signals {
                 // Whoever asks twice means now.
                 if isDraining { leave(ExitCode.failure) }
                 isDraining = true
+                ServiceManager.notifyStopping()
                 Task {
                     await gateway.drain()
                     leave(ExitCode.success)
@@ -112,6 +115,18 @@ struct RunningGateway {
         let text = String(decoding: json.bytes, as: UTF8.self)
         guard let file else { return _ = printOutput("ready \(text)") }
         try SmallFile.write(text + "\n", to: file)
+    }
+
+    /// A service manager sees that it is alive by answers of the store's readers, which come by way of the tasks that
+    /// answer clients.
+    func keepAlive() {
+        let turns = TurnCount()
+        ServiceManager.keepAlive(turns: { turns.value }) { [service] in
+            Task {
+                await service.look()
+                turns.add()
+            }
+        }
     }
 
     /// Stops in order: nothing new, streams end, what is written stays.

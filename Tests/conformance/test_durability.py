@@ -1,5 +1,7 @@
 """What a gateway keeps, whatever happens to it: it is killed, its disk is full, its store is locked, old or too new."""
+import contextlib
 import json
+import os
 import queue
 import random
 import resource
@@ -261,21 +263,69 @@ def refused(answer):
     return answer.json
 
 
-def test_a_full_disk_answers_503_and_recovers(bus, gateway):
+class SizeLimit:
+    """A limit on the size of files: nobody needs to be root for it, and SQLite calls it an I/O error."""
+    words = "disk I/O error"
+
+    def __init__(self, folder):
+        self.hard = resource.RLIM_INFINITY
+
+    def fill(self, process):
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (200_000, self.hard))
+
+    def free(self, process):
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (self.hard, self.hard))
+
+    def close(self):
+        pass
+
+
+class SmallDisk:
+    """A file system of its own that something else fills."""
+    words = "no space is left"
+
+    def __init__(self, folder):
+        self.folder = folder / "state"
+        self.folder.mkdir(exist_ok=True)
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", self.folder]).returncode:
+            pytest.skip("a file system can only be mounted by root")
+
+    def fill(self, _):
+        with open(self.folder / "other", "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(bytes(4096)):
+                pass
+
+    def free(self, _):
+        (self.folder / "other").unlink()
+
+    def close(self):
+        subprocess.run(["umount", "-l", self.folder], check=True)
+
+
+@pytest.mark.parametrize("disk", [SizeLimit, SmallDisk])
+def test_a_full_disk_answers_503_and_recovers(bus, gateway, tmp_path, disk):
+    disk = disk(tmp_path)
     running = gateway()
-    client = running.client
+    try:
+        fill_and_free(bus, running, disk)
+    finally:
+        running.program.close()
+        disk.close()
+
+
+def fill_and_free(bus, running, disk):
+    client, process = running.client, running.program.process
     session = client.session()
     with Worker(bus.backend, "full") as worker:
         kept = client.request(session, "kept", skill="full").json["id"]
         job = worker.job()
-        pid = running.program.process.pid
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+        disk.fill(process)
         worker.start(job)
         for _ in range(100):
             answer = client.request(session, "x" * 50_000, skill="full")
             if answer.status == 503:
                 break
-        assert "space" in refused(answer)["detail"]
+        assert disk.words in refused(answer)["detail"]
         # From now on at once, whoever asks.
         begun = time.monotonic()
         refused(client.request(session, "small", skill="full"))
@@ -285,12 +335,12 @@ def test_a_full_disk_answers_503_and_recovers(bus, gateway):
         assert client.get("/healthz").status == 200 and client.get(f"/v1/sessions/{session}").status == 200
         # A cancel that cannot be kept is not promised.
         refused(client.call("DELETE", f"/v1/sessions/{session}/requests/{kept}"))
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        disk.free(process)
         eventually(lambda: client.get("/readyz").status == 200)
         with client.follow(session) as stream:
             assert stream.until_end(kept)[-1][1] == "request.cancelled"
         assert client.request(session, "again", skill="full").status == 202
-    assert running.program.process.poll() is None
+    assert process.poll() is None
     running.sound()
 
 

@@ -249,9 +249,8 @@ final class Connection {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy
         case SQLITE_FULL: return .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: return .corrupt(reason)
-        // A disk that has no space for the shared-memory file or the log says so as an I/O error, and so do a quota and a
-        // limit on the size of files.
-        case SQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno(handle)): return .full
+        // A disk that has no space for the shared-memory file or the log says so as an I/O error.
+        case SQLITE_IOERR where sqlite3_system_errno(handle) == ENOSPC: return .full
         case SQLITE_IOERR, SQLITE_NOMEM, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_PROTOCOL,
             SQLITE_INTERRUPT:
             return .failed(code: code, reason: reason)
