@@ -2,132 +2,27 @@
 import contextlib
 import json
 import os
-import queue
 import random
 import resource
-import sqlite3
 import subprocess
 import threading
 import time
 
 import pytest
 
-from conftest import BIN, Bus, Program, eventually
-from http_client import Client
+from conftest import Bus, Program, eventually
+from gateways import Echo
 from peers import Worker
-from wire import (CANCEL, DELTA, DISPATCH, EVENT_ACK, FENCED, FINISHED, PROGRESS, STARTED, decode_executions,
-                  decode_job)
+from wire import CANCEL, DELTA, DISPATCH, FENCED, FINISHED, PROGRESS, STARTED
 
 TERMINAL = {"request.finished", "request.failed", "request.cancelled"}
 
 
-class Gateway:
-    """A gateway that is killed and started again over one folder."""
-
-    def __init__(self, folder, bus, *arguments):
-        self.folder, self.bus, self.arguments = folder, bus, arguments
-        self.state = folder / "state"
-        self.start()
-
-    def start(self, wait=True):
-        ready = self.folder / "gateway.json"
-        ready.unlink(missing_ok=True)
-        self.program = Program("skillbus-gateway", "--http", "127.0.0.1:0", "--state", self.state, "--routers",
-                               self.bus.frontend, "--ready-file", ready, *self.arguments, folder=self.folder)
-        if wait:
-            eventually(lambda: self.program.process.poll() is not None or ready.exists())
-            assert ready.exists(), self.program.output
-            self.client = Client(json.loads(ready.read_text())["url"])
-            eventually(lambda: self.client.get("/readyz").status == 200)
-        return self
-
-    def kill(self):
-        self.program.process.kill()
-        self.program.process.wait()
-
-    def check(self, *options):
-        return subprocess.run([BIN / "skillbus-gateway", "--check", "--state", self.state, *options],
-                              capture_output=True, text=True, timeout=60)
-
-    def sound(self):
-        answer = self.check("--json")
-        report = json.loads(answer.stdout or "{}")
-        assert answer.returncode == 0 and report["problems"] == [], (answer.stderr, report)
-        return report
-
-    def database(self):
-        return sqlite3.connect(self.state / "sessions.db", isolation_level=None)
-
-
-@pytest.fixture(scope="module")
-def bus(tmp_path_factory):
-    bus = Bus(tmp_path_factory.mktemp("bus"))
-    yield bus
-    bus.program.close()
-
-
-@pytest.fixture
-def gateway(tmp_path, bus):
-    started = []
-
-    def start(*arguments):
-        started.append(Gateway(tmp_path, bus, *arguments))
-        return started[-1]
-
-    yield start
-    for gateway in started:
-        gateway.program.close()
-
-
-class Echo:
-    """A worker that answers each job by its text, from a thread of its own, and says so until it is acknowledged."""
-
-    def __init__(self, bus, skill, **manifest):
-        self.worker = Worker(bus.backend, skill, concurrency=8, **manifest)
-        self.runs = {}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def _run(self):
-        worker, unacknowledged, said = self.worker, {}, time.monotonic()
-        while not self._ended.is_set():
-            if time.monotonic() > said + 1:
-                said = time.monotonic()
-                for job in unacknowledged.values():
-                    worker.running[job.execution] = 0
-                    worker.free -= 1
-                    worker.finish(job, job.input["text"])
-            try:
-                message = worker.inbox.get(timeout=0.2)
-            except queue.Empty:
-                continue
-            if message.type in (EVENT_ACK, FENCED):
-                for execution in decode_executions(message.body):
-                    unacknowledged.pop(execution, None)
-            if message.type != DISPATCH:
-                continue
-            worker.seen = max(worker.seen, message.sequence)
-            worker.free -= 1
-            worker.running[message.execution] = 0
-            message.skill, message.input = decode_job(message.body)
-            text = message.input["text"]
-            self.runs[text] = self.runs.get(text, 0) + 1
-            worker.start(message)
-            worker.finish(message, text)
-            unacknowledged[message.execution] = message
-
-    def close(self):
-        self._ended.set()
-        self._thread.join(5)
-        self.worker.close()
-
-
-def test_killed_again_and_again_the_store_stays_sound(bus, gateway):
+def test_killed_again_and_again_the_store_stays_sound(own_bus, gateway):
     seed = random.randrange(1 << 30)
     chance = random.Random(seed)
     running = gateway()
-    echo = Echo(bus, "kill-echo")
+    echo = Echo(own_bus, "kill-echo")
     try:
         accepted, sessions = {}, [running.client.session() for _ in range(4)]
         for turn in range(8):
@@ -179,10 +74,10 @@ def test_killed_again_and_again_the_store_stays_sound(bus, gateway):
 
 
 @pytest.mark.parametrize("idempotent", [False, True])
-def test_what_runs_goes_on_when_the_gateway_is_killed(bus, gateway, idempotent):
+def test_what_runs_goes_on_when_the_gateway_is_killed(own_bus, gateway, idempotent):
     running = gateway()
     skill = f"once-{idempotent}".lower()
-    with Worker(bus.backend, skill, idempotent=idempotent) as worker:
+    with Worker(own_bus.backend, skill, idempotent=idempotent) as worker:
         session = running.client.session()
         request = running.client.request(session, "pay", skill=skill).json["id"]
         job = worker.job()
@@ -206,9 +101,9 @@ def test_what_runs_goes_on_when_the_gateway_is_killed(bus, gateway, idempotent):
     running.sound()
 
 
-def test_what_ended_while_the_gateway_was_away_is_told_once(bus, gateway):
+def test_what_ended_while_the_gateway_was_away_is_told_once(own_bus, gateway):
     running = gateway()
-    with Worker(bus.backend, "away", idempotent=False) as worker:
+    with Worker(own_bus.backend, "away", idempotent=False) as worker:
         session = running.client.session()
         request = running.client.request(session, "pay", skill="away").json["id"]
         job = worker.job()
@@ -303,20 +198,20 @@ class SmallDisk:
 
 
 @pytest.mark.parametrize("disk", [SizeLimit, SmallDisk])
-def test_a_full_disk_answers_503_and_recovers(bus, gateway, tmp_path, disk):
+def test_a_full_disk_answers_503_and_recovers(own_bus, gateway, tmp_path, disk):
     disk = disk(tmp_path)
     running = gateway()
     try:
-        fill_and_free(bus, running, disk)
+        fill_and_free(own_bus, running, disk)
     finally:
         running.program.close()
         disk.close()
 
 
-def fill_and_free(bus, running, disk):
+def fill_and_free(own_bus, running, disk):
     client, process = running.client, running.program.process
     session = client.session()
-    with Worker(bus.backend, "full") as worker:
+    with Worker(own_bus.backend, "full") as worker:
         kept = client.request(session, "kept", skill="full").json["id"]
         job = worker.job()
         disk.fill(process)
@@ -344,12 +239,12 @@ def fill_and_free(bus, running, disk):
     running.sound()
 
 
-def test_a_locked_store_answers_503_and_recovers(bus, gateway):
+def test_a_locked_store_answers_503_and_recovers(own_bus, gateway):
     running = gateway()
     client = running.client
     session = client.session()
     lock = running.database()
-    with Worker(bus.backend, "locked") as worker:
+    with Worker(own_bus.backend, "locked") as worker:
         kept = client.request(session, "kept", skill="locked").json["id"]
         job = worker.job()
         lock.execute("BEGIN IMMEDIATE")
@@ -367,9 +262,9 @@ def test_a_locked_store_answers_503_and_recovers(bus, gateway):
     running.sound()
 
 
-def test_a_cancel_that_is_acknowledged_outlives_the_gateway(bus, gateway):
+def test_a_cancel_that_is_acknowledged_outlives_the_gateway(own_bus, gateway):
     running = gateway()
-    with Worker(bus.backend, "stays") as worker:
+    with Worker(own_bus.backend, "stays") as worker:
         session = running.client.session()
         for _ in range(5):
             request = running.client.request(session, "long", skill="stays").json["id"]
@@ -383,10 +278,10 @@ def test_a_cancel_that_is_acknowledged_outlives_the_gateway(bus, gateway):
     running.sound()
 
 
-def test_old_sessions_are_deleted_and_whoever_comes_back_is_told(bus, gateway):
+def test_old_sessions_are_deleted_and_whoever_comes_back_is_told(own_bus, gateway):
     running = gateway("--retention", "30")
     client = running.client
-    echo = Echo(bus, "old-echo")
+    echo = Echo(own_bus, "old-echo")
     old, young = client.session(), client.session()
     for session in (old, young):
         client.run("text", session, skill="old-echo")
@@ -407,10 +302,10 @@ def test_old_sessions_are_deleted_and_whoever_comes_back_is_told(bus, gateway):
     echo.close()
 
 
-def test_a_follower_of_a_part_that_was_deleted_gets_a_gap(bus, gateway):
+def test_a_follower_of_a_part_that_was_deleted_gets_a_gap(own_bus, gateway):
     running = gateway("--retention", "30")
     client = running.client
-    echo = Echo(bus, "part-echo")
+    echo = Echo(own_bus, "part-echo")
     session = client.session()
     _, first = client.run("one", session, skill="part-echo")
     client.run("two", session, skill="part-echo")
@@ -428,7 +323,7 @@ def test_a_follower_of_a_part_that_was_deleted_gets_a_gap(bus, gateway):
     echo.close()
 
 
-def test_a_check_says_what_it_finds_by_its_exit_code(bus, gateway):
+def test_a_check_says_what_it_finds_by_its_exit_code(own_bus, gateway):
     running = gateway()
     running.client.session()
     assert running.check().returncode == 0 and "sound" in running.check().stdout
@@ -451,10 +346,10 @@ def test_a_check_says_what_it_finds_by_its_exit_code(bus, gateway):
 @pytest.mark.parametrize("kind, payload, over", [
     (DELTA, lambda n: "x" * n, False), (DELTA, lambda n: "x" * n, True),
     (PROGRESS, lambda n: '{"message":"' + "x" * (n - 14) + '"}', True)])
-def test_an_event_over_its_limit_ends_the_job_and_says_why(bus, gateway, kind, payload, over):
+def test_an_event_over_its_limit_ends_the_job_and_says_why(own_bus, gateway, kind, payload, over):
     limit = 256 * 1024
     running = gateway()
-    with Worker(bus.backend, "chatter") as worker:
+    with Worker(own_bus.backend, "chatter") as worker:
         session = running.client.session()
         request = running.client.request(session, "talk", skill="chatter").json["id"]
         job = worker.job()
