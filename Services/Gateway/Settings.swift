@@ -66,7 +66,7 @@ struct Settings: Equatable, Sendable {
             ),
             .value("ready-file", "FILE", "write {\"url\": ...} there once it listens, instead of to standard output"),
             .flag("exit-with-parent", "end when standard input closes"),
-            .flag("check", "look whether the store in --state is sound, and leave: 0 sound, 1 not, 2 there is none to read"),
+            .flag("check", "look whether the store in --state is sound: exit code 0, 1 if not, 2 if it cannot be read"),
             .flag("json", "with --check: say it as JSON"),
             .flag("health", "ask the gateway at --http whether it is ready: exit code 0 or 1"),
         ],

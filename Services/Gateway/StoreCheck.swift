@@ -24,8 +24,9 @@ enum StoreCheck {
     private static func text(_ report: StoreReport) -> String {
         let migration =
             report.version < report.current ? ", brought up to version \(report.current) at the next start" : ""
-        let held = "\(report.sessions) sessions, \(report.requests) requests (\(report.open) open), \(report.events) events"
-        var lines = ["\(report.path): version \(report.version)\(migration); \(held), \(report.bytes / 1000) kB"]
+        let requests = "\(report.requests) requests (\(report.open) open)"
+        let held = "\(report.sessions) sessions, \(requests), \(report.events) events, \(report.bytes / 1000) kB"
+        var lines = ["\(report.path): version \(report.version)\(migration); \(held)"]
         lines += report.problems.map { "\($0.rule): \($0.detail)" }
         lines.append(report.problems.isEmpty ? "sound" : "not sound: \(report.problems.count) problems")
         return lines.joined(separator: "\n")

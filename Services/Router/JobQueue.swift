@@ -38,6 +38,9 @@ struct JobQueue {
     /// Whether jobs wait for a worker of their own.
     var hasSuspects: Bool { !suspects.isEmpty }
 
+    /// Whether one of them may run by now.
+    func hasSuspect(dueBy now: UInt64) -> Bool { suspects.contains { $0.notBefore <= now } }
+
     mutating func append(_ job: Job) {
         let session = job.session
         let flow: Flow

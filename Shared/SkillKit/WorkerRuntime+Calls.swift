@@ -26,13 +26,14 @@ extension WorkerRuntime {
     /// Text is sent in pieces; other events cannot be, and are nothing without their rest. The job ends, so that whoever
     /// wrote the skill hears of it.
     private func saidTooMuch(_ execution: WorkerExecution, _ what: String, _ payload: [UInt8]) {
+        let skill = execution.skill.manifest.id
         let error = JobError(
             code: JobError.Code.eventTooLarge,
-            message: "\(what) of \(execution.skill.manifest.id) has \(payload.count) bytes, the limit is \(Limits.event)",
+            message: "\(what) of \(skill) has \(payload.count) bytes, the limit is \(Limits.event)",
             hint: "the skill must say less at once"
         )
-        fail(execution, error)
         execution.stop(error, now: Monotonic.milliseconds)
+        fail(execution, error)
     }
 
     func call(

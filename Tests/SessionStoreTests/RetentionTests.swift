@@ -20,7 +20,12 @@ import Wire
 
     /// A request that ended at a time, of about so many bytes.
     @discardableResult
-    private func ended(_ session: TestSession, at time: Timestamp, events: Int = 1, bytes: Int = 1) async throws -> Identifier {
+    private func ended(
+        _ session: TestSession,
+        at time: Timestamp,
+        events: Int = 1,
+        bytes: Int = 1
+    ) async throws -> Identifier {
         var acceptance = session.acceptance(at: time)
         acceptance.attachments = [StoredAttachment(name: "a", mediaType: "", data: [1])]
         _ = try await session.accept(acceptance)

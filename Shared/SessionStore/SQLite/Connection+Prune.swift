@@ -80,7 +80,7 @@ extension Connection {
             "INSERT OR REPLACE INTO pruned(id, owner, time) VALUES(?1, ?2, ?3)",
             .id(found.id),
             .text(found.owner),
-            .integer(time)
+            .integer(Timestamp.now.milliseconds)
         )
         try forgetPruned()
         deleted.sessions = [found.id]
@@ -118,6 +118,11 @@ extension Connection {
 
     /// Whether a session was there once and has been deleted.
     func wasPruned(_ session: Identifier, _ owner: String) throws(StoreError) -> Bool {
-        try first("SELECT 1 FROM pruned WHERE id = ?1 AND owner = ?2", .id(session), .text(owner)) { _ in true } ?? false
+        let found = try first(
+            "SELECT 1 FROM pruned WHERE id = ?1 AND owner = ?2",
+            .id(session),
+            .text(owner)
+        ) { _ in true }
+        return found ?? false
     }
 }

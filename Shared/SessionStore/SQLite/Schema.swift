@@ -7,7 +7,7 @@ enum Schema {
 
     /// Makes an empty store where there is none. It is made beside its place and moved there when it is whole, so that
     /// one sync of the file and one of the folder are enough, and there is never half a store.
-    /// - Parameter version: An older one to write, as tests do.
+    /// Tests give an older version.
     static func create(at path: String, in folder: String, version: Int64 = version) throws(StoreError) {
         var status = stat()
         if stat(path, &status) == 0, status.st_size > 0 { return }
