@@ -111,6 +111,25 @@ import Wire
         try check()
     }
 
+    @Test func requestsThatRanAtOnceGoWithTheLastOfTheirEvents() async throws {
+        let session = try await TestSession(store)
+        let old = session.acceptance(at: then)
+        _ = try await session.accept(old)
+        let young = try await session.request()
+        try await append(session, old.request, job(old.request, last: 1, outcome: "finished"), at: then)
+        try await append(session, old.request, .end(.finished, draft("request.finished"), answer: "a"), at: then)
+        try await append(session, young, .end(.finished, draft("request.finished"), answer: "b"), at: .now)
+        // The first event is before all that is kept, the others of the old request are among it.
+        #expect(try await store.prune(week, at: .now).events == 1)
+        #expect(try await session.events().map(\.seq) == [2, 3, 4, 5])
+        let record = try await store.session(session.id, owner: session.owner, messages: 10)
+        #expect(record.requests.map(\.answer) == ["a", "b"])
+        try check()
+        let later = Timestamp(milliseconds: Timestamp.now.milliseconds + 8 * RetentionTests.day)
+        #expect(try await store.prune(week, at: later).sessions == [session.id])
+        try check()
+    }
+
     @Test func anEmptySessionGoesToo() async throws {
         let id = newIdentifier()
         try await store.createSession(id, owner: "someone", at: then)
