@@ -99,7 +99,7 @@ final class Job {
 
     /// Whose turn it takes when it has to wait: a number made of its session's name. Read when that is needed, since most
     /// jobs never wait.
-    private(set) lazy var session: UInt64 = parcel.withBody { JobBody.sessionNumber($0) }
+    private(set) lazy var session: UInt64 = parcel.sessionNumber
 
     var execution: Execution { Execution(job: id, generation: generation, attempt: attempt) }
 

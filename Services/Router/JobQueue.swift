@@ -14,9 +14,14 @@ struct JobQueue {
         var head = 0
         var count = 0
         var bytes = 0
+        /// Whether it is among those whose turn comes.
+        var hasTurn = false
 
         init(_ session: UInt64) { self.session = session }
     }
+
+    /// Empty flows that are kept, since their sessions mostly come back.
+    private static let spareFlows = 64
 
     private var flows: [UInt64: Flow] = [:]
     /// Flows whose turn comes, in that order. One that has been emptied by removals is passed over.
@@ -47,20 +52,29 @@ struct JobQueue {
         if let last, last.session == session {
             flow = last
         } else {
-            flow = flows[session] ?? Flow(session)
+            flow = self.flow(of: session)
             last = flow
         }
         if flow.count == 0 {
             flow.jobs.removeAll(keepingCapacity: true)
             flow.head = 0
-            // One that was emptied by a removal still has its turn.
-            if flows.updateValue(flow, forKey: session) == nil { turns.append(flow) }
+        }
+        if !flow.hasTurn {
+            flow.hasTurn = true
+            turns.append(flow)
         }
         flow.jobs.append(job)
         flow.count += 1
         flow.bytes += job.size
         count += 1
         bytes += job.size
+    }
+
+    private mutating func flow(of session: UInt64) -> Flow {
+        if let known = flows[session] { return known }
+        let flow = Flow(session)
+        flows[session] = flow
+        return flow
     }
 
     /// For what was already running: it goes before everything else, or waits to run alone.
@@ -72,23 +86,39 @@ struct JobQueue {
 
     /// The next job that may run by now; not one of those that must run alone.
     mutating func next(now: UInt64) -> Job? {
-        if let index = begun.firstIndex(where: { $0.notBefore <= now }) {
+        if !begun.isEmpty, let index = begun.firstIndex(where: { $0.notBefore <= now }) {
             let job = begun.remove(at: index)
             took(job)
             return job
         }
         while firstTurn < turns.count {
             let flow = turns[firstTurn]
-            firstTurn += 1
             let job = pop(flow)
-            if flow.count > 0 { turns.append(flow) } else { flows[flow.session] = nil }
-            if firstTurn == turns.count || firstTurn > 64 && firstTurn * 2 > turns.count {
-                turns.removeFirst(firstTurn)
-                firstTurn = 0
-            }
+            // The only one keeps its place.
+            if flow.count == 0 || firstTurn + 1 < turns.count { passTurn(of: flow) }
             if let job { return job }
         }
         return nil
+    }
+
+    private mutating func passTurn(of flow: Flow) {
+        firstTurn += 1
+        if flow.count > 0 {
+            turns.append(flow)
+        } else {
+            flow.hasTurn = false
+            if flows.count > JobQueue.spareFlows {
+                flows[flow.session] = nil
+                if last === flow { last = nil }
+            }
+        }
+        if firstTurn == turns.count {
+            turns.removeAll(keepingCapacity: true)
+            firstTurn = 0
+        } else if firstTurn > 64, firstTurn * 2 > turns.count {
+            turns.removeFirst(firstTurn)
+            firstTurn = 0
+        }
     }
 
     /// The next of those that must run alone.
@@ -107,7 +137,7 @@ struct JobQueue {
             flow.count -= 1
             flow.bytes -= job.size
             took(job)
-            if flow.head > 1024, flow.head * 2 > flow.jobs.count {
+            if flow.head > 64, flow.head * 2 > flow.jobs.count {
                 flow.jobs.removeFirst(flow.head)
                 flow.head = 0
             }

@@ -126,11 +126,11 @@ public final class Parcel: Sendable {
     /// A copy of the body.
     public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 
-    /// Reads the body where it lies.
-    public func withBody<Result: Sendable>(_ read: (RawSpan) -> Result) -> Result {
-        if let second { return second.withBytes(read) }
+    /// A number of the session that a job body names; see `JobBody.sessionNumber(_:)`.
+    public var sessionNumber: UInt64 {
+        if let second { return second.withBytes { JobBody.sessionNumber($0) } }
         return first.withLock { first in
-            first.message.withBytes { read($0.extracting(droppingFirst: Header.size)) }
+            first.message.withBytes { JobBody.sessionNumber($0.extracting(droppingFirst: Header.size)) }
         }
     }
 
