@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import BIN, ROOT, Program
+from conftest import BIN, ROOT, Program, eventually
 
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
 
@@ -89,7 +89,7 @@ def test_up_speaks_for_itself_and_its_children_do_not(tmp_path):
                       folder=tmp_path, environment=manager.environment | {"WATCHDOG_USEC": "300000"})
     try:
         assert manager.socket.recv(1000) == b"READY=1"
-        assert "skillbus is ready" in program.output
+        eventually(lambda: "skillbus is ready" in program.output)
         manager.silent("READY=1", 0.5)
         program.process.send_signal(signal.SIGTERM)
         manager.expect("STOPPING=1")
