@@ -129,7 +129,11 @@ let package = Package(
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
                 + ["SkillKit", "Intent", "Wire", "TestSupport"]
         ),
-        tests("SessionStoreTests", ["SessionStore", "Telemetry", "Wire", "TestSupport"]),
+        tests(
+            "SessionStoreTests",
+            ["SessionStore", "Telemetry", "Wire", "TestSupport"],
+            exclude: ["Stores"]
+        ),
         tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
         tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),

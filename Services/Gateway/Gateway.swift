@@ -25,6 +25,7 @@ enum Gateway {
                     HealthProbe.isReady(host: settings.host, port: settings.port) ? ExitCode.success : ExitCode.failure
                 )
             }
+            if options.flag("check") { leave(StoreCheck.run(in: settings.state, asJSON: options.flag("json"))) }
             if options.flag("exit-with-parent") { exitWhenParentDies() }
         } catch {
             printError("skillbus-gateway: \(error)")
@@ -34,11 +35,14 @@ enum Gateway {
         do {
             let gateway = try await RunningGateway(settings, log: log)
             try gateway.announce(to: settings.readyFile)
+            ServiceManager.notifyReady()
+            gateway.keepAlive()
             var isDraining = false
             for await _ in signals {
                 // Whoever asks twice means now.
                 if isDraining { leave(ExitCode.failure) }
                 isDraining = true
+                ServiceManager.notifyStopping()
                 Task {
                     await gateway.drain()
                     leave(ExitCode.success)
@@ -69,6 +73,7 @@ struct RunningGateway {
         let name = try GatewayName.read(in: settings.state)
         let service = try SessionService(store: store, name: name, log: log)
         try await service.restore()
+        service.keepOnly(settings.retention)
         let access = HTTPAccess(address: settings.host)
         let streams = StreamLimit(settings.streams)
         let routes = GatewayRoutes(sessions: service, access: access, log: log, streams: streams)
@@ -111,6 +116,18 @@ struct RunningGateway {
         let text = String(decoding: json.bytes, as: UTF8.self)
         guard let file else { return _ = printOutput("ready \(text)") }
         try SmallFile.write(text + "\n", to: file)
+    }
+
+    /// A service manager sees that it is alive by answers of the store's readers, which come by way of the tasks that
+    /// answer clients.
+    func keepAlive() {
+        let turns = TurnCount()
+        ServiceManager.keepAlive(turns: { turns.value }) { [service] in
+            Task {
+                await service.look()
+                turns.add()
+            }
+        }
     }
 
     /// Stops in order: nothing new, streams end, what is written stays.

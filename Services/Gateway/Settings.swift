@@ -1,5 +1,6 @@
 internal import Bus
 internal import Lifecycle
+internal import SessionStore
 
 /// What a gateway is told at its start, checked.
 struct Settings: Equatable, Sendable {
@@ -15,6 +16,8 @@ struct Settings: Equatable, Sendable {
     var streams: Int
     /// Where to write the URL once it listens; standard output if nil.
     var readyFile: String?
+    /// How long sessions are kept.
+    var retention = Retention()
     /// Whether only this machine can reach it.
     var isLocal: Bool { Settings.isLocal(host) }
 
@@ -51,6 +54,20 @@ struct Settings: Equatable, Sendable {
                 environment: "SKILLBUS_STREAMS",
                 default: "500"
             ),
+            .value(
+                "retention",
+                "DAYS",
+                "delete sessions that were not used for so many days; 0 keeps them for ever",
+                environment: "SKILLBUS_RETENTION",
+                default: "0"
+            ),
+            .value(
+                "store-limit",
+                "MB",
+                "delete the sessions unused for longest when the store has more megabytes; 0 for no limit",
+                environment: "SKILLBUS_STORE_LIMIT",
+                default: "0"
+            ),
             .flag(
                 "allow-insecure",
                 "listen on an address that others can reach, without a token",
@@ -58,6 +75,8 @@ struct Settings: Equatable, Sendable {
             ),
             .value("ready-file", "FILE", "write {\"url\": ...} there once it listens, instead of to standard output"),
             .flag("exit-with-parent", "end when standard input closes"),
+            .flag("check", "look whether the store in --state is sound: exit code 0, 1 if not, 2 if it cannot be read"),
+            .flag("json", "with --check: say it as JSON"),
             .flag("health", "ask the gateway at --http whether it is ready: exit code 0 or 1"),
         ],
         details: """
@@ -78,6 +97,13 @@ struct Settings: Equatable, Sendable {
             throw UsageError("--streams must be a number from 1 to 100000, not \"\(streams)\"")
         }
         self.streams = limit
+        let day: Int64 = 86_400_000
+        let days = Int64(try options.integer("retention", in: 0...36_500) ?? 0)
+        let megabytes = Int64(try options.integer("store-limit", in: 0...100_000_000) ?? 0)
+        retention = Retention(
+            age: days == 0 ? nil : days * day,
+            bytes: megabytes == 0 ? nil : megabytes * 1_000_000
+        )
         let endpoints: [String]
         do throws(RouterAddress.Invalid) {
             endpoints = try RouterAddress.endpoints(
@@ -91,7 +117,8 @@ struct Settings: Equatable, Sendable {
             throw UsageError("--routers names \(endpoints.count) routers; this version connects to one")
         }
         self.router = router
-        guard isLocal || options.flag("allow-insecure") || options.flag("health") else {
+        guard isLocal || options.flag("allow-insecure") || options.flag("health") || options.flag("check")
+        else {
             throw UsageError(
                 "--http \(host) can be reached by others, and there is no token: listen on 127.0.0.1, or accept it with"
                     + " --allow-insecure (SKILLBUS_ALLOW_INSECURE=1)"

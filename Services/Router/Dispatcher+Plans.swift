@@ -97,7 +97,7 @@ extension Dispatcher {
             let message = "the input of \(step.skill) has \(job.size) bytes, the limit is \(Limits.message)"
             return fail(job, JobError(code: "too_large", message: message), now: now)
         }
-        guard !entry.queue.isFull(for: job.size) else { return fail(job, overloaded(entry), now: now) }
+        guard hasRoom(for: job, entry, now: now) else { return fail(job, overloaded(entry), now: now) }
         start(job, entry, now: now)
     }
 
@@ -221,7 +221,7 @@ extension Dispatcher {
             now: now,
             caller: caller
         )
-        guard !entry.queue.isFull(for: job.size) else { return answer(caller, overloaded(entry)) }
+        guard hasRoom(for: job, entry, now: now) else { return answer(caller, overloaded(entry)) }
         start(job, entry, now: now)
     }
 

@@ -82,6 +82,7 @@ extension Dispatcher {
             if isHeld {
                 job.state = .leased(to: worker.peer, dispatch: 0, isAccepted: true)
                 worker.leases.add(job)
+                if job.isSuspect { worker.isolation = .alone }
             } else {
                 // The worker lives and says so itself: what it had not taken up, it never got.
                 lost(job, reason: "the worker lost the job", mayHaveBegun: false, now: now)
@@ -97,10 +98,11 @@ extension Dispatcher {
     mutating func workerLost(_ peer: Peer, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
         guard let worker = registry.workers[peer] else { return }
         registry.remove(worker, now: now)
-        for job in worker.leases.values.sorted(by: { $0.id < $1.id }) {
-            lost(job, reason: reason, mayHaveBegun: mayHaveBegun, now: now)
-        }
-        for job in jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
+        let jobs = worker.leases.values.sorted { $0.id < $1.id }
+        // Whoever says goodbye was not ended by a job.
+        let isShared = jobs.count > 1 && mayHaveBegun
+        for job in jobs { lost(job, reason: reason, mayHaveBegun: mayHaveBegun, isShared: isShared, now: now) }
+        for job in self.jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
     }
 
     /// There is no connection to a worker any more. It is dead, unless this router itself was away: then it may only be
@@ -118,8 +120,15 @@ extension Dispatcher {
         lost(job, reason: "its worker died", mayHaveBegun: false, now: now)
     }
 
-    /// A leased job will not be ended by its worker. A worker that dies may have begun it without being heard.
-    mutating func lost(_ job: Job, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
+    /// A leased job will not be ended by its worker. A worker that dies may have begun it without being heard; one that
+    /// dies with several jobs has spent no attempt of any.
+    mutating func lost(
+        _ job: Job,
+        reason: String,
+        mayHaveBegun: Bool = true,
+        isShared: Bool = false,
+        now: UInt64
+    ) {
         guard case .leased(_, _, let isAccepted) = job.state else { return }
         job.state = .waiting
         if job.isCancelled {
@@ -143,6 +152,10 @@ extension Dispatcher {
             guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
             entry.queue.prepend(job)
             return fill(entry, now: now)
+        }
+        if isShared {
+            job.isSuspect = true
+            return tryAgain(job, reason: reason, after: 0, now: now)
         }
         job.spentAttempts += 1
         guard job.spentAttempts < Dispatcher.maximumAttempts else {
@@ -218,6 +231,16 @@ extension Dispatcher {
     mutating func draining(_ worker: Worker) {
         worker.isDraining = true
         worker.credit = 0
+    }
+
+    /// A job has said more at once than followers and the store are made for: it ends, and its worker is told.
+    mutating func saidTooMuch(_ header: Header, _ size: Int, worker: Worker, now: UInt64) {
+        guard let job = worker.leases[header.job], job.execution == header.execution else { return }
+        fence(job)
+        let message = "an event of \(job.skill) has \(size) bytes, the limit is \(Limits.event)"
+        let hint = "the skill must send long texts in pieces"
+        fail(job, JobError(code: JobError.Code.eventTooLarge, message: message, hint: hint), now: now)
+        fill(worker, now: now)
     }
 
     // MARK: Ends

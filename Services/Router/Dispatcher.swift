@@ -115,6 +115,15 @@ struct Dispatcher {
                 )
             )
         }
+        if header.flags.contains(.resent) {
+            // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
+            if holds(id, generation: header.generation) { return repeatUnanswered(id) }
+            return refuse(
+                header,
+                gateway,
+                JobError(code: JobError.Code.unknownRequest, message: "this router does not have the request")
+            )
+        }
         let planned = requests.isEmpty ? nil : requests[id]
         if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
@@ -153,8 +162,15 @@ struct Dispatcher {
             deadline: deadline(header, now: now),
             now: now
         )
-        guard !entry.queue.isFull(for: job.size) else { return refuse(header, gateway, overloaded(entry)) }
+        guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
+    }
+
+    /// Whether a request is here under a generation.
+    private func holds(_ id: Identifier, generation: UInt32) -> Bool {
+        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation ?? planning[id]?.generation
+        return known == generation
+            || early.contains { $0.header.job.request == id && $0.header.generation == generation }
     }
 
     private mutating func wait(_ header: Header, _ parcel: Parcel, _ gateway: GatewayLink) {
@@ -239,20 +255,6 @@ struct Dispatcher {
             value: remaining
         )
         actions.append(.dispatch(job, worker, header))
-    }
-
-    /// Gives waiting jobs to workers of the skill as long as there is credit.
-    mutating func fill(_ entry: SkillEntry, now: UInt64) {
-        while entry.queue.count > 0, let worker = entry.freeWorker(), let job = entry.queue.next(now: now) {
-            lease(job, to: worker, now: now)
-        }
-    }
-
-    mutating func fill(_ worker: Worker, now: UInt64) {
-        for entry in worker.entries where entry.queue.count > 0 {
-            guard worker.credit > 0 else { return }
-            fill(entry, now: now)
-        }
     }
 
     // MARK: Events

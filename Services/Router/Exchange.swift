@@ -300,6 +300,12 @@ struct Exchange: ~Copyable {
         worker.lastHeard = now
         switch header.type {
         case .event:
+            // One in a BATCH is small.
+            if message.bodyBytes > Limits.event, let size = message.withBody({ Exchange.largestRecord($0) }),
+                size > Limits.event
+            {
+                return dispatcher.saidTooMuch(header, size, worker: worker, now: now)
+            }
             let isPassed = takeEvent(header, peer, Passage(place: passing.count), now: now) {
                 message.withBody { Exchange.terminalRecord($0) }
             }
@@ -346,6 +352,16 @@ struct Exchange: ~Copyable {
             dispatcher.workerLost(peer, reason: "its worker left", mayHaveBegun: false, now: now)
         default: unexpected(header, peer, .backend)
         }
+    }
+
+    /// Bytes of the largest record that does not end the job.
+    private static func largestRecord(_ body: RawSpan) -> Int? {
+        var cursor = EventRecordCursor()
+        var largest: Int?
+        while let record = try? cursor.next(in: body) {
+            if !record.kind.isTerminal { largest = max(largest ?? 0, record.payload.count) }
+        }
+        return largest
     }
 
     private static func terminalRecord(_ body: RawSpan) -> (kind: EventKind, payload: [UInt8])? {

@@ -61,6 +61,9 @@ final class Job {
     var attempt: UInt32 = 0
     /// Attempts that a worker had accepted when it was lost, or that failed in passing.
     var spentAttempts = 0
+    /// Whether it was running on a worker that died with several jobs: any of them may be why. From then on it runs alone,
+    /// so that what ends workers is known for what it is, and costs its neighbours no attempt.
+    var isSuspect = false
     /// Losses of a worker that had said nothing of the job yet.
     var unseenLosses = 0
     var isCancelled = false
@@ -95,6 +98,10 @@ final class Job {
         submitted = now
         size = parcel.count
     }
+
+    /// Whose turn it takes when it has to wait: a number made of its session's name. Read when that is needed, since most
+    /// jobs never wait.
+    private(set) lazy var session: UInt64 = parcel.sessionNumber
 
     var execution: Execution { Execution(job: id, generation: generation, attempt: attempt) }
 

@@ -17,8 +17,19 @@ final class Worker {
     /// Jobs that it has.
     var leases = Leases()
     var isDraining = false
+    var isolation = Isolation.none
     var lastHeard: UInt64
     let outbox = Outbox()
+
+    /// How a worker stands to jobs that may be what ended another one.
+    enum Isolation {
+        /// It takes what comes.
+        case none
+        /// It takes nothing until it has ended what it has; then such a job.
+        case awaited
+        /// It has such a job, and nothing else beside it.
+        case alone
+    }
 
     init(peer: Peer, registration: Registration, credit: Int, dispatches: UInt64 = 0, now: UInt64) {
         self.peer = peer
@@ -85,6 +96,8 @@ final class SkillEntry {
     var orphanedAt: UInt64?
     /// When its last worker was heard of.
     var lastSeen: UInt64 = 0
+    /// The worker that is to be free for a job which must run alone.
+    var awaited: Worker?
 
     init(id: String) { self.id = id }
 
@@ -100,6 +113,10 @@ final class SkillEntry {
         for version in versions where !version.workers.isEmpty {
             var best: Worker?
             for worker in version.workers where worker.credit > 0 && !worker.isDraining {
+                if worker.isolation != .none {
+                    guard worker.isolation == .alone, worker.leases.count == 0 else { continue }
+                    worker.isolation = .none
+                }
                 guard let leader = best else {
                     best = worker
                     continue
@@ -115,70 +132,30 @@ final class SkillEntry {
         }
         return nil
     }
+
+    /// A worker without a job, for one that must run alone.
+    func emptyWorker() -> Worker? {
+        workersInUse.first { $0.credit > 0 && $0.leases.count == 0 && $0.isolation != .alone || $0.isIdleAlone }
+    }
+
+    /// The worker that will soonest be without a job if it gets no more.
+    func leastBusyWorker() -> Worker? {
+        workersInUse.filter { $0.isolation == .none }.min { $0.leases.count < $1.leases.count }
+    }
+
+    /// Those of the newest version that has any.
+    private var workersInUse: [Worker] {
+        for version in versions {
+            let workers = version.workers.filter { !$0.isDraining }
+            if !workers.isEmpty { return workers }
+        }
+        return []
+    }
 }
 
-/// Jobs waiting for one skill, first in first out; bounded in number and bytes.
-struct JobQueue {
-    private var jobs: [Job?] = []
-    private var head = 0
-    private(set) var count = 0
-    private(set) var bytes = 0
-
-    /// Whether a job of that size would be too much.
-    func isFull(for size: Int) -> Bool {
-        count >= Limits.queuedJobsPerSkill || bytes + size > Limits.queuedBytesPerSkill && count > 0
-    }
-
-    mutating func append(_ job: Job) {
-        jobs.append(job)
-        count += 1
-        bytes += job.size
-    }
-
-    /// For what was already running: it goes before everything else.
-    mutating func prepend(_ job: Job) {
-        if head > 0 {
-            head -= 1
-            jobs[head] = job
-        } else {
-            jobs.insert(job, at: 0)
-        }
-        count += 1
-        bytes += job.size
-    }
-
-    /// The first job that may run by now.
-    mutating func next(now: UInt64) -> Job? {
-        guard count > 0 else { return nil }
-        for index in head..<jobs.count {
-            guard let job = jobs[index], job.notBefore <= now else { continue }
-            jobs[index] = nil
-            took(job)
-            return job
-        }
-        return nil
-    }
-
-    mutating func remove(_ job: Job) {
-        guard let index = jobs[head...].firstIndex(where: { $0 === job }) else { return }
-        jobs[index] = nil
-        took(job)
-    }
-
-    private mutating func took(_ job: Job) {
-        count -= 1
-        bytes -= job.size
-        while head < jobs.count, jobs[head] == nil { head += 1 }
-        if head == jobs.count {
-            jobs.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head > 1024, head * 2 > jobs.count {
-            jobs.removeFirst(head)
-            head = 0
-        }
-    }
-
-    var all: [Job] { jobs[head...].compactMap { $0 } }
+extension Worker {
+    /// Whether it has run a job alone, which has ended.
+    fileprivate var isIdleAlone: Bool { isolation == .alone && leases.count == 0 && credit > 0 }
 }
 
 /// Who is there: skills, workers, gateways. Live: nothing is configured, everything comes with a registration.

@@ -106,6 +106,7 @@ enum Router {
             do throws(BusError) {
                 try loop.run { bound in
                     log.info("listening", ["frontend": "\(bound.frontend)", "backend": "\(bound.backend)"])
+                    ServiceManager.notifyReady()
                     printOutput(#"ready {"frontend":"\#(bound.frontend)","backend":"\#(bound.backend)"}"#)
                 }
                 ending.yield(ExitCode.success)
@@ -114,10 +115,12 @@ enum Router {
                 ending.yield(ExitCode.failure)
             }
         }
+        ServiceManager.keepAlive(turns: { loop.turns.value }, wake: loop.wake)
         let watcher = Task {
             var count = 0
             for await _ in signals {
                 count += 1
+                if count == 1 { ServiceManager.notifyStopping() }
                 if count == 1 { loop.drain() } else { loop.stop() }
             }
         }

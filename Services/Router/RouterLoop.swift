@@ -25,6 +25,8 @@ final class RouterLoop: Sendable {
     private let settings: Settings
     private let log: Log
     private let wakeUp: WakeUp
+    /// Its turns, by which a service manager sees that it is alive.
+    let turns = TurnCount()
     private let request = Mutex<(isDraining: Bool, mustStop: Bool)>((false, false))
 
     init(_ settings: Settings, log: Log) throws(BusError) {
@@ -63,6 +65,7 @@ final class RouterLoop: Sendable {
                 exchange.wokeLate(now: now)
             }
             lastTurn = now
+            turns.add()
             if poller.isReadable(2) { wakeUp.clear() }
             if poller.isReadable(0) {
                 try exchange.receive(from: backend, as: .backend, frontend: frontend, backend: backend, now: now)
@@ -77,6 +80,9 @@ final class RouterLoop: Sendable {
             }
         }
     }
+
+    /// Makes it turn once.
+    func wake() { wakeUp.signal() }
 
     /// Takes nothing new and ends when what runs has ended.
     func drain() {

@@ -86,6 +86,9 @@ public struct Incoming: ~Copyable {
     /// Bytes of the frames after the first; 0 for nearly all messages.
     public var furtherBytes: Int { rest.reduce(0) { $0 + $1.count } }
 
+    /// Bytes of the body.
+    public var bodyBytes: Int { mutating get { second?.count ?? first.count - Header.size } }
+
     /// The body.
     public mutating func withBody<Result, Failure: Error>(
         _ read: (RawSpan) throws(Failure) -> Result

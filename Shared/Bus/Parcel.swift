@@ -126,6 +126,14 @@ public final class Parcel: Sendable {
     /// A copy of the body.
     public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 
+    /// A number of the session that a job body names; see `JobBody.sessionNumber(_:)`.
+    public var sessionNumber: UInt64 {
+        if let second { return second.withBytes { JobBody.sessionNumber($0) } }
+        return first.withLock { first in
+            first.message.withBytes { JobBody.sessionNumber($0.extracting(droppingFirst: Header.size)) }
+        }
+    }
+
     /// Attachments of the message.
     public var attachmentFrames: [SharedFrame] { attachments }
 

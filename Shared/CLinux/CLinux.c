@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <stddef.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 extern char **environ;
 
@@ -90,4 +92,19 @@ int clinux_remove_tree(const char *path) { return nftw(path, remove_entry, 16, F
 void clinux_return_large_memory(void) {
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+}
+
+int clinux_notify(const char *socket_path, const char *message) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(socket_path);
+    if (length >= sizeof address.sun_path) return ENAMETOOLONG;
+    memcpy(address.sun_path, socket_path, length);
+    if (socket_path[0] == '@') address.sun_path[0] = 0;
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return errno;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    ssize_t sent = sendto(descriptor, message, strlen(message), MSG_NOSIGNAL, (struct sockaddr *)&address, size);
+    int failure = sent < 0 ? errno : 0;
+    close(descriptor);
+    return failure;
 }

@@ -13,6 +13,8 @@ public func terminationSignals() -> AsyncStream<Int32> {
     clinux_signal_to(ends[1], SIGTERM)
     clinux_signal_to(ends[1], SIGINT)
     signal(SIGPIPE, SIG_IGN)
+    // A limit on the size of files is an error code too, as a full disk is.
+    signal(SIGXFSZ, SIG_IGN)
     var none = sigset_t()
     sigemptyset(&none)
     pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -83,6 +83,8 @@ public struct Acceptance: Sendable {
     public var idempotency: (key: String, hash: [UInt8])?
     /// `request.accepted`, and `request.plan` if the plan is known.
     public var events: [EventDraft]
+    /// The instance of the router that it will be submitted to, if one is there.
+    public var router: Identifier?
     /// How many requests may be open in a session.
     public var openPerSession: Int
     /// How many requests of an owner may be open.
@@ -103,6 +105,7 @@ public struct Acceptance: Sendable {
         endsOnDisconnect: Bool = false,
         idempotency: (key: String, hash: [UInt8])? = nil,
         events: [EventDraft],
+        router: Identifier? = nil,
         openPerSession: Int = 50,
         openPerOwner: Int = 200
     ) {
@@ -119,6 +122,7 @@ public struct Acceptance: Sendable {
         self.endsOnDisconnect = endsOnDisconnect
         self.idempotency = idempotency
         self.events = events
+        self.router = router
         self.openPerSession = openPerSession
         self.openPerOwner = openPerOwner
     }

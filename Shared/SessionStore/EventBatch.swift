@@ -13,6 +13,8 @@ public struct EventBatch: Sendable {
         case cancelRequested
         /// It has been submitted under a new generation.
         case generation(UInt32)
+        /// It is about to be submitted to this instance of a router.
+        case router(Identifier)
         /// A job that must not run twice is about to be started.
         case grant(Execution, skill: String)
         /// It is over: how, with which event, and the text of the answer.

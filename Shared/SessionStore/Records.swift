@@ -123,6 +123,8 @@ public struct OpenRequestRecord: Sendable {
     public var owner: String
     /// The last generation under which it was submitted.
     public var generation: UInt32
+    /// The instance of the router that it was submitted to last, or was about to be.
+    public var router: Identifier?
     /// Whether it waits for earlier ones.
     public var enqueued: Bool
     /// Whether it is to end.

@@ -27,11 +27,14 @@ public protocol SessionStore: Sendable {
     /// The function is called once, after the commit, on the store's own thread: it must not block.
     func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void)
 
+    /// Deletes what is too old or too much, in many short steps, and returns when it is done. Others write in between.
+    func prune(_ retention: Retention, at time: Timestamp) async throws(StoreError) -> Pruned
+
     /// Closes the store after what has been given to it is written.
     func close() async
 
-    /// Whether the last write worked.
-    var isWritable: Bool { get }
+    /// Why the last write did not work; nil if it did. Looked at again about once a second.
+    var writeFailure: StoreError? { get }
 
     /// Whether the session is there, and its last event's number.
     func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64
@@ -68,4 +71,9 @@ public protocol SessionStore: Sendable {
 
     /// Ended jobs of an owner after a number of the log, oldest first; without a number the last ones.
     func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord]
+}
+
+extension SessionStore {
+    /// Whether the last write worked.
+    public var isWritable: Bool { writeFailure == nil }
 }

@@ -14,6 +14,8 @@ public enum StoreError: Error, Equatable, Sendable {
     case cannotOpen(path: String, reason: String)
     /// What was asked for is not there.
     case notFound
+    /// The session was there, and has been deleted for its age or for the size of the store.
+    case pruned
     /// The store has been closed.
     case closed
     /// The disk, the memory or the file system fails. Writes work again once it does not.
@@ -42,6 +44,7 @@ extension StoreError: CustomStringConvertible {
         case .inUse(let path): "\(path) is in use by another process"
         case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
         case .notFound: "not found"
+        case .pruned: "the session has been deleted"
         case .closed: "the store is closed"
         case .failed(let code, let reason), .rejected(let code, let reason): "store error \(code): \(reason)"
         }

@@ -162,6 +162,9 @@ public enum SkillWorker {
             printError("skillbus-worker-\(id): \(error)")
             leave(ExitCode.failure)
         }
+        // Ready to be registered with whatever router comes: a router that is away is no reason to start this anew.
+        ServiceManager.notifyReady()
+        ServiceManager.keepAlive(turns: { runtime.turns.value }, wake: client.poke)
         let reminder = Task {
             var absence = RouterAbsence(since: .now)
             while true {
@@ -179,6 +182,7 @@ public enum SkillWorker {
             var count = 0
             for await _ in signals {
                 count += 1
+                if count == 1 { ServiceManager.notifyStopping() }
                 if count > 1 || runtime.mayLeaveAtOnce {
                     // A second signal means now.
                     leave(ExitCode.success)
@@ -218,5 +222,6 @@ private final class ReadyLine: Sendable {
             return !isPrinted
         }
         if isFirst { printOutput(text) }
+        ServiceManager.notifyStatus("registered with a router")
     }
 }

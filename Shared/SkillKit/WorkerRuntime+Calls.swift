@@ -12,13 +12,28 @@ extension WorkerRuntime {
         case .textDelta(let text): mustWake = execution.record(.delta, text: text)
         case .progress(let message, let fraction):
             guard let payload = try? JSONBody.encode(JobProgress(message: message, fraction: fraction)) else { return }
+            guard payload.count <= Limits.event else { return saidTooMuch(execution, "a progress message", payload) }
             mustWake = execution.record(.progress, payload)
         case .partial(let output):
-            guard let payload = try? JSONBody.encode(output), payload.count <= Limits.event else { return }
+            guard let payload = try? JSONBody.encode(output) else { return }
+            guard payload.count <= Limits.event else { return saidTooMuch(execution, "a partial output", payload) }
             mustWake = execution.record(.partial, payload)
         case .started, .finished, .failed: return  // the runtime's own to say
         }
         if mustWake { wake(execution) }
+    }
+
+    /// Text is sent in pieces; other events cannot be, and are nothing without their rest. The job ends, so that whoever
+    /// wrote the skill hears of it.
+    private func saidTooMuch(_ execution: WorkerExecution, _ what: String, _ payload: [UInt8]) {
+        let skill = execution.skill.manifest.id
+        let error = JobError(
+            code: JobError.Code.eventTooLarge,
+            message: "\(what) of \(skill) has \(payload.count) bytes, the limit is \(Limits.event)",
+            hint: "the skill must say less at once"
+        )
+        execution.stop(error, now: Monotonic.milliseconds)
+        fail(execution, error)
     }
 
     func call(

@@ -1,4 +1,5 @@
 internal import Bus
+internal import Lifecycle
 internal import Synchronization
 internal import Telemetry
 internal import Wire
@@ -6,6 +7,7 @@ internal import Wire
 /// What happens at the end of each turn of the bus thread, and because time has passed.
 extension WorkerRuntime {
     func turn(now: UInt64) -> UInt64? {
+        turns.add()
         var (unsent, waitingEnds) = state.withLock { state -> ([WorkerExecution], UInt64) in
             guard case .registered = state.phase else { return ([], .max) }
             var unsent = state.spare

@@ -1,4 +1,5 @@
 internal import Bus
+internal import Lifecycle
 internal import Synchronization
 internal import Telemetry
 internal import Wire
@@ -49,6 +50,8 @@ final class WorkerRuntime: BusClientUser {
     let client: BusClient
     let executor: SkillExecutor
     let log: Log
+    /// Turns of the bus thread, by which a service manager sees that it is alive.
+    let turns = TurnCount()
     let state = Mutex(State())
     let onReady: @Sendable () -> Void
     let onEnd: @Sendable (Ending) -> Void

@@ -69,17 +69,28 @@ public struct EventRecordWriter: Sendable {
     /// skill that streams single letters costs no more than one that streams lines.
     public mutating func appendMerging(_ kind: EventKind, text: String) {
         var text = text
-        if lastKind == kind {
+        let fits = bytes.count - lastStart - EventRecordWriter.prefix + text.utf8.count <= Limits.event
+        if lastKind == kind, fits {
             text.withUTF8 { extendLast(UnsafeRawBufferPointer($0)) }
         } else {
-            text.withUTF8 { append(kind, UnsafeRawBufferPointer($0)) }
+            append(kind, text: text)
         }
     }
 
-    /// Appends one record of text.
+    /// Appends text as one record, or as several where it is over the limit of one; none ends within a character.
     public mutating func append(_ kind: EventKind, text: String) {
         var text = text
-        text.withUTF8 { append(kind, UnsafeRawBufferPointer($0)) }
+        text.withUTF8 { all in
+            var rest = UnsafeRawBufferPointer(all)
+            while rest.count > Limits.event {
+                var end = Limits.event
+                // Not before a byte that goes on with a character; there are at most three of them.
+                while rest[end] & 0xc0 == 0x80, end > Limits.event - 4 { end -= 1 }
+                append(kind, UnsafeRawBufferPointer(rebasing: rest[..<end]))
+                rest = UnsafeRawBufferPointer(rebasing: rest[end...])
+            }
+            append(kind, rest)
+        }
     }
 }
 

@@ -41,6 +41,34 @@ public enum JobBody {
         return body
     }
 
+    /// A number made of the session that a body names, for telling sessions apart: equal for equal names, and hardly ever
+    /// for others. 0 when the body does not begin with a session.
+    public static func sessionNumber(_ body: RawSpan) -> UInt64 {
+        body.withUnsafeBytes { bytes in
+            guard let count = bytes.first else { return 0 }
+            let start = Int(count) + 6
+            guard start <= bytes.count, bytes[Int(count) + 1] == Field.session.rawValue else { return 0 }
+            let length = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start - 4, as: UInt32.self)))
+            guard length <= bytes.count - start else { return 0 }
+            // FNV-1a, of words instead of bytes as far as there are whole ones.
+            var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+            func add(_ value: UInt64) {
+                hash = (hash ^ value) &* 0x0000_0100_0000_01b3
+                hash ^= hash >> 32
+            }
+            var place = start
+            while place + 8 <= start + length {
+                add(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                place += 8
+            }
+            while place < start + length {
+                add(UInt64(bytes[place]))
+                place += 1
+            }
+            return hash
+        }
+    }
+
     private static func append(_ field: Field, _ content: [UInt8], to body: inout [UInt8]) {
         appendPrefix(field, content.count, to: &body)
         body += content

@@ -204,6 +204,10 @@ extension JobError {
         public static let deadLettered = "dead_lettered"
         /// It may or may not have run, and must not run twice.
         public static let outcomeUnknown = "outcome_unknown"
+        /// A job said something of more than the limit at once.
+        public static let eventTooLarge = "event_too_large"
+        /// The router does not have a request that it was asked to go on with.
+        public static let unknownRequest = "unknown_request"
         /// The output is over the limit.
         public static let outputTooLarge = "output_too_large"
         /// A stream ended before its end.

@@ -35,10 +35,11 @@ final class Bench: Sendable {
     let router = RouterRecord()
     let session = Identifier.timeOrdered(milliseconds: UInt64(Timestamp.now.milliseconds))
 
-    init() async throws {
+    init(patience: OpenRequests.Patience = OpenRequests.Patience()) async throws {
         folder = try TemporaryFolder()
         store = UnreliableStore(try SQLiteSessionStore(folder: folder.path))
-        requests = OpenRequests(store: store, followers: followers, log: Log(service: "test", to: { _ in }))
+        let log = Log(service: "test", to: { _ in })
+        requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
         try await store.createSession(session, owner: "local", at: .now)
         requests.attach(router: router) { [weak self] request in
             guard let self, let (generation, _) = self.requests.beginDispatch(request) else { return }
@@ -60,6 +61,7 @@ final class Bench: Sendable {
     ) async throws -> Identifier {
         let request = Identifier.timeOrdered(milliseconds: UInt64(Timestamp.now.milliseconds))
         let composer = EventComposer(session: session, request: request)
+        let router = requests.currentRouter
         let acceptance = Acceptance(
             request: request,
             session: session,
@@ -70,7 +72,8 @@ final class Bench: Sendable {
             timeout: Int64(timeout),
             whenBusy: enqueued ? .enqueue : .parallel,
             endsOnDisconnect: endsOnDisconnect,
-            events: [composer.accepted(text: text, attachments: [], at: .now)]
+            events: [composer.accepted(text: text, attachments: [], at: .now)],
+            router: router
         )
         let outcome = try await withCheckedContinuation { continuation in
             store.accept(acceptance) { [requests, session] result in
@@ -83,6 +86,7 @@ final class Bench: Sendable {
                         interrupts: interrupts,
                         endsOnDisconnect: endsOnDisconnect,
                         plan: plan,
+                        router: router,
                         timeout: timeout,
                         now: 0
                     )
@@ -188,6 +192,72 @@ final class Bench: Sendable {
         #expect(await eventually { bench.router.now.dispatched.count == 3 })
         #expect(bench.requests.beginDispatch(request)?.generation == 2)
         #expect(try await bench.store.openRequest(request).generation == 2)
+    }
+
+    @Test func whatWaitsForTheStoreIsBounded() async throws {
+        let bench = try await Bench(patience: OpenRequests.Patience(requestBytes: 3000, bytes: 5000))
+        bench.requests.routerReady(routerOne, now: 0)
+        let first = try await bench.accept()
+        let second = try await bench.accept()
+        bench.store.hold()
+        let text = String(repeating: "x", count: 1000)
+        // The first message is on its way to the store; of those behind it there is room for one.
+        for number in UInt64(1)...9 { bench.report(first, number, .delta(text)) }
+        #expect(bench.requests.waiting == (bytes: 2 * 1256, refused: 7))
+        for number in UInt64(1)...9 { bench.report(second, number, .delta(text)) }
+        #expect(bench.requests.waiting.bytes <= 5000)
+        // Larger than all the room there is, but alone: it is taken, or an answer could never come.
+        let third = try await bench.accept()
+        bench.report(third, 1, Trial.finished(String(repeating: "y", count: 8000)))
+        bench.report(first, 10, Trial.finished("whole"))
+        #expect(!bench.router.now.acknowledged.contains { $0.job.request == first })
+        bench.store.letGo()
+        try await bench.event("request.finished", of: third)
+        #expect(await eventually { bench.requests.waiting.bytes == 0 })
+        // The end comes again, as it was not acknowledged, and heals what is missing.
+        bench.report(first, 10, Trial.finished("whole"))
+        let end = try await bench.event("request.finished", of: first)
+        #expect(end?.data["output"]?["text"]?.string == "whole")
+        #expect(await eventually { bench.router.now.acknowledged.contains { $0.job.request == first } })
+        #expect(bench.requests.waiting.bytes == 0)
+    }
+
+    @Test func whoCancelsIsToldWhenThatIsOnDisk() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let request = try await bench.accept()
+        bench.store.hold()
+        let told = Mutex<[Bool]>([])
+        let note: @Sendable (Bool) -> Void = { isStored in told.withLock { $0.append(isStored) } }
+        bench.requests.cancel(request, reason: "r", now: 0, then: note)
+        bench.requests.tick(now: 1999)
+        #expect(told.withLock { $0 }.isEmpty)
+        // The disk takes its time: whoever asks is told so.
+        bench.requests.tick(now: 2000)
+        #expect(told.withLock { $0 } == [false])
+        bench.requests.cancel(request, reason: "r", now: 2000, then: note)
+        #expect(told.withLock { $0 } == [false])
+        bench.store.letGo()
+        #expect(await eventually { told.withLock { $0 } == [false, true] })
+        try await bench.event("request.cancelled", of: request)
+        bench.requests.cancel(request, reason: "r", now: 2000, then: note)
+        #expect(told.withLock { $0 } == [false, true, true])
+    }
+
+    @Test func aRouterIsOnDiskBeforeItGetsARequest() async throws {
+        let bench = try await Bench()
+        // Accepted while none was there.
+        let request = try await bench.accept()
+        bench.store.hold()
+        bench.requests.routerReady(routerOne, now: 0)
+        #expect(bench.router.now.dispatched.isEmpty)
+        bench.store.letGo()
+        #expect(await eventually { bench.router.now.dispatched == [request] })
+        #expect(try await bench.store.openRequest(request).router == routerOne)
+        bench.requests.routerReady(routerTwo, now: 0)
+        #expect(await eventually { bench.router.now.dispatched == [request, request] })
+        let record = try await bench.store.openRequest(request)
+        #expect(record.router == routerTwo && record.generation == 2)
     }
 
     @Test func aRouterThatShutsDownIsNoFailure() async throws {

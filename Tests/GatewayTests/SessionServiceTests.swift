@@ -147,7 +147,9 @@ private let finished = #"{"output":{"text":"hi","parts":[]},"engine":"offline","
         let restarted = try await TestGateway(in: folder)
         let again = try await router.next(.submit, number: 2)
         let input = try JobBody.decode(again.body).input
-        #expect(again.header.job == request.id && again.header.generation == 2)
+        // The same instance of the router has it still: it is asked for, not begun anew.
+        #expect(again.header.job == request.id && again.header.generation == 1)
+        #expect(again.header.flags.contains(.resent))
         #expect(input.plan == plan)
         #expect(input.previous == [JobInput.Previous(step: "s1", skill: "find", output: SkillOutput(text: "hi"))])
         // The attempt that still runs is adopted: what it said before is not repeated, what it says now goes on.
@@ -161,6 +163,33 @@ private let finished = #"{"output":{"text":"hi","parts":[]},"engine":"offline","
         #expect(end.type == "request.finished" && end.seq == 8)
         await restarted.service.close()
         await router.stop()
+    }
+
+    @Test func aRestartSubmitsAnewToAnotherRouterOrToOneThatHasForgotten() async throws {
+        let folder = try TemporaryFolder()
+        let gateway = try await TestGateway(in: folder)
+        let router = try await gateway.router()
+        let session = try await gateway.service.createSession()
+        let request = try await gateway.service.submit(NewRequest(text: "x", skill: "echo"), in: session)
+        let first = try await router.next(.submit)
+        #expect(!first.header.flags.contains(.resent))
+        await gateway.service.close()
+
+        let restarted = try await TestGateway(in: folder)
+        #expect(try await router.next(.submit, number: 2).header.flags.contains(.resent))
+        let unknown = JobError(code: JobError.Code.unknownRequest, message: "")
+        router.send(try Outgoing(Header(.nack, job: request.id, generation: 1), json: unknown))
+        let anew = try await router.next(.submit, number: 3)
+        #expect(anew.header.generation == 2 && !anew.header.flags.contains(.resent))
+        await restarted.service.close()
+        await router.stop()
+
+        let other = try FakeRouter("ipc://\(folder.file("frontend"))", instance: 2)
+        let third = try await TestGateway(in: folder)
+        let elsewhere = try await other.next(.submit)
+        #expect(elsewhere.header.generation == 3 && !elsewhere.header.flags.contains(.resent))
+        await third.service.close()
+        await other.stop()
     }
 
     @Test func aRouterThatCouldNotBeReachedGetsWhatWaited() async throws {

@@ -7,17 +7,37 @@ import Wire
 final class UnreliableStore: SessionStore {
     private let store: SQLiteSessionStore
     private let refusals = Mutex(0)
+    /// Batches that are held back; nil when none are.
+    private let held = Mutex<[@Sendable () -> Void]?>(nil)
 
     init(_ store: SQLiteSessionStore) { self.store = store }
 
     /// The next so many batches cannot be stored.
     func refuse(_ count: Int) { refusals.withLock { $0 = count } }
 
+    /// From now on batches wait, as for a disk that is full.
+    func hold() { held.withLock { $0 = [] } }
+
+    /// Those that wait are stored, and all that come after them.
+    func letGo() {
+        let waiting = held.withLock { held in
+            defer { held = nil }
+            return held ?? []
+        }
+        waiting.forEach { $0() }
+    }
+
     func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void) {
         let isRefused = refusals.withLock { left in
             defer { left = max(0, left - 1) }
             return left > 0
         }
+        let isHeld = held.withLock { held in
+            guard held != nil else { return false }
+            held?.append { [store] in store.append(batch, then: done) }
+            return true
+        }
+        if isHeld { return }
         // Called later and elsewhere, as by a store.
         if isRefused {
             Task { done(.failure(.rejected(code: 19, reason: "constraint failed"))) }
@@ -33,7 +53,11 @@ final class UnreliableStore: SessionStore {
         store.accept(request, then: done)
     }
 
-    var isWritable: Bool { store.isWritable }
+    var writeFailure: StoreError? { store.writeFailure }
+
+    func prune(_ retention: Retention, at time: Timestamp) async throws(StoreError) -> Pruned {
+        try await store.prune(retention, at: time)
+    }
 
     func close() async { await store.close() }
 

@@ -50,15 +50,36 @@ struct Bench {
     }
 
     @discardableResult
-    mutating func submit(_ skill: String = "echo", generation: UInt32 = 1, deadline: UInt64 = 0) throws -> Identifier {
+    mutating func submit(
+        _ skill: String = "echo",
+        session: String = "s",
+        text: String = "t",
+        generation: UInt32 = 1,
+        deadline: UInt64 = 0
+    ) throws -> Identifier {
         let request = Identifier.timeOrdered(milliseconds: 1)
-        try submit(skill, request: request, generation: generation, deadline: deadline)
+        try submit(
+            skill,
+            session: session,
+            text: text,
+            request: request,
+            generation: generation,
+            deadline: deadline
+        )
         return request
     }
 
-    mutating func submit(_ skill: String, request: Identifier, generation: UInt32, deadline: UInt64 = 0) throws {
-        let body = try JobBody.encode(skill: skill, input: JobInput(session: "s", text: "t"))
-        let header = Header(.submit, job: request, generation: generation, value: deadline)
+    mutating func submit(
+        _ skill: String,
+        session: String = "s",
+        text: String = "t",
+        request: Identifier,
+        generation: UInt32,
+        deadline: UInt64 = 0,
+        flags: Header.Flags = []
+    ) throws {
+        let body = try JobBody.encode(skill: skill, input: JobInput(session: session, text: text))
+        let header = Header(.submit, flags: flags, job: request, generation: generation, value: deadline)
         let parcel = Parcel(header: header, body: body)
         dispatcher.submitted(header, skill: skill, parcel: parcel, from: gateway, now: now)
     }
@@ -312,6 +333,39 @@ struct DispatcherTests {
         let request = try bench.submit()
         try bench.submit("echo", request: request, generation: 1)
         #expect(bench.taken().dispatches.count == 1)
+    }
+
+    @Test func whatIsAskedForAgainIsNotBegunAnew() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 2)
+        let request = try bench.submit()
+        let execution = try #require(bench.taken().dispatches.first?.0)
+        try bench.submit("echo", request: request, generation: 1, flags: .resent)
+        #expect(bench.taken().dispatches.isEmpty && bench.taken().said.isEmpty)
+        // Not of that generation, and not after it is over.
+        try bench.submit("echo", request: request, generation: 2, flags: .resent)
+        #expect(bench.taken().said == ["gateway nack unknown_request"])
+        #expect(bench.event(execution, from: peer, terminal: .terminal, kind: .finished) == "forward")
+        bench.dispatcher.acknowledged(execution)
+        _ = bench.taken()
+        try bench.submit("echo", request: request, generation: 1, flags: .resent)
+        #expect(bench.taken().said == ["gateway nack unknown_request"])
+        try bench.submit("echo", request: request, generation: 2)
+        #expect(bench.taken().dispatches.map(\.0.generation) == [2])
+    }
+
+    @Test func whatIsWithThePlannerOrWaitsForWorkersIsKnown() throws {
+        var bench = Bench()
+        bench.now = 500
+        _ = try bench.worker("chat")
+        let planned = try bench.submit("")
+        let early = try bench.submit("absent")
+        #expect(bench.taken().said == ["plan"])
+        for request in [planned, early] {
+            try bench.submit(request == planned ? "" : "absent", request: request, generation: 1, flags: .resent)
+        }
+        #expect(bench.taken().said.isEmpty)
+        #expect(bench.dispatcher.early.count == 1)
     }
 
     @Test func aHigherGenerationReplacesTheLower() throws {

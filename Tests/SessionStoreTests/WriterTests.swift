@@ -22,6 +22,7 @@ import Testing
 
     @Test func aDiskThatFailsForAMomentLosesNothingAndHoldsUpNobody() async throws {
         let folder = try TemporaryFolder()
+        try Schema.create(at: folder.file("sessions.db"), in: folder.path)
         let writer = try Writer(path: folder.file("sessions.db"))
         let broken = StoreError.failed(code: 10, reason: "disk I/O error")
         async let late = write(writer, failing: 2, broken)

@@ -1,4 +1,5 @@
 import Bus
+import Telemetry
 import Testing
 import Wire
 
@@ -131,4 +132,39 @@ struct WorkerExecutionTests {
 extension WorkerExecution.Flush {
     fileprivate var message: Outgoing? { if case .message(let message, _) = self { message } else { nil } }
     fileprivate var next: UInt64? { if case .later(let time) = self { time } else { nil } }
+}
+
+extension WorkerExecutionTests {
+    @Test(arguments: [true, false]) func whatIsTooMuchAtOnceEndsTheJobByName(isPartial: Bool) throws {
+        let long = String(repeating: "x", count: Limits.event)
+        let event = isPartial ? SkillEvent.partial(SkillOutput(text: long)) : .progress(message: long, fraction: nil)
+        let registration = Registration(
+            worker: "w",
+            instance: .none,
+            host: "h",
+            pid: 1,
+            product: "t",
+            concurrency: 1,
+            manifests: []
+        )
+        let runtime = WorkerRuntime(
+            skills: [],
+            registration: registration,
+            client: try BusClient(),
+            log: Log(service: "test", to: { _ in }),
+            onReady: {},
+            onEnd: { _ in }
+        )
+        let task = Task<Void, Never> { try? await Task.sleep(for: .seconds(60)) }
+        execution.run(task)
+        runtime.report(event, of: execution)
+        let said = try kinds(execution.flush(now: 1000).message)
+        #expect(said.count == 1 && said[0].hasPrefix("failed ") && said[0].contains("event_too_large"))
+        #expect(said[0].contains("\(Limits.event)"))
+        #expect(task.isCancelled)
+        // What the skill says and returns after that is not heard.
+        runtime.report(.textDelta("more"), of: execution)
+        runtime.finish(execution, SkillOutput(text: "all"), hasStreamedText: false)
+        #expect(execution.flush(now: 2000).message == nil)
+    }
 }

@@ -101,6 +101,31 @@ struct DecoderTests {
         #expect(after == (0, true))
     }
 
+    @Test(arguments: ["x", "é", "文", "🙂"]) func longTextIsSeveralRecordsOfWholeCharacters(_ character: String) throws {
+        for lead in 0..<4 {
+            let text =
+                String(repeating: "-", count: lead)
+                + String(repeating: character, count: (2 * Limits.event + 100) / character.utf8.count)
+            var writer = EventRecordWriter()
+            writer.append(.delta, text: text)
+            // Nothing is added to one that is full.
+            for _ in 0..<3 { writer.appendMerging(.delta, text: String(repeating: character, count: 60_000)) }
+            var cursor = EventRecordCursor()
+            var joined = ""
+            var count: UInt64 = 0
+            while let record = try cursor.next(in: writer.bytes.span.bytes) {
+                #expect(record.payload.count <= Limits.event)
+                joined += try #require(String(validating: writer.bytes[record.payload], as: UTF8.self))
+                count += 1
+            }
+            #expect(joined == text + String(repeating: character, count: 180_000))
+            #expect(count == writer.count && count >= 3)
+        }
+        var writer = EventRecordWriter()
+        writer.append(.delta, text: String(repeating: "x", count: Limits.event))
+        #expect(writer.count == 1)
+    }
+
     @Test func unknownFieldsAreSkipped() throws {
         let extra = body + [200, 3, 0, 0, 0, 1, 2, 3]
         #expect(try JobBody.decode(extra).input == JobBody.decode(body).input)

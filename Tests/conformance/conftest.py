@@ -123,3 +123,28 @@ def bus(tmp_path_factory):
     bus = Bus(tmp_path_factory.mktemp("bus"))
     yield bus
     bus.program.close()
+
+
+@pytest.fixture(scope="module")
+def own_bus(tmp_path_factory):
+    """A router for the tests of one module, whose gateways come and go."""
+    bus = Bus(tmp_path_factory.mktemp("bus"))
+    yield bus
+    # Not drained: some tests leave jobs behind that nobody runs any more.
+    bus.program.process.kill()
+    bus.program.close()
+
+
+@pytest.fixture
+def gateway(tmp_path, own_bus):
+    """gateway(ARGUMENT...) starts a gateway over a folder of the test's own."""
+    from gateways import Gateway
+    started = []
+
+    def start(*arguments):
+        started.append(Gateway(tmp_path, own_bus, *arguments))
+        return started[-1]
+
+    yield start
+    for gateway in started:
+        gateway.program.close()

@@ -4,7 +4,7 @@ import itertools
 import pytest
 
 from wire import (ATTACHMENTS, BATCH, CANCEL, CREDIT, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FAILED, FENCED, FINISHED,
-                  GOODBYE, NACK, PLAN, REGISTER, RETRYING, STARTED, SUBMIT, TAKES_BATCHES, TERMINAL, Message,
+                  GOODBYE, NACK, PLAN, REGISTER, RESENT, RETRYING, STARTED, SUBMIT, TAKES_BATCHES, TERMINAL, Message,
                   decode_executions, decode_job, encode_executions, encode_job, encode_records, job_id, new_id,
                   read_records, text_id)
 from conftest import eventually
@@ -244,6 +244,60 @@ def test_a_job_that_ends_its_workers_is_dead_lettered(bus, gateway, skill):
         kind, error = found[-1]
         assert kind == FAILED and error["code"] == "dead_lettered" and error["message"]
         spare.nothing(DISPATCH, within=0.5)
+
+
+def test_jobs_that_shared_a_dead_worker_run_alone(bus, gateway, skill):
+    worker = Worker(bus.backend, skill, concurrency=2)
+    requests = [gateway.submit(str(number), skill) for number in range(2)]
+    for _ in requests:
+        worker.start(worker.job())
+        gateway.expect(EVENT)
+    worker.close()
+    with Worker(bus.backend, skill, concurrency=2) as second:
+        first = second.job()
+        second.start(first)
+        second.nothing(DISPATCH, within=1)
+        second.finish(first, "done")
+        other = second.job()
+        assert {job.job for job in (first, other)} == {job_id(request, 1) for request in requests}
+        assert {job.attempt for job in (first, other)} == {2}
+        second.finish(other, "done", sequence=1)
+        for job in (first, other):
+            found, _ = gateway.end(job.job)
+            assert found[-1][0] == FINISHED
+
+
+def test_a_request_that_is_asked_for_goes_on_or_is_unknown(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        request = gateway.submit("pay", skill)
+        job = worker.job()
+        worker.start(job)
+        again = Message(SUBMIT, encode_job(skill, session="s", text="pay"), flags=RESENT, job=request, generation=1)
+        gateway.send(again)
+        worker.nothing(DISPATCH, FENCED, CANCEL, within=1)
+        worker.finish(job, "paid")
+        gateway.end(job.job)
+        worker.expect(EVENT_ACK)
+        # It is over here, and nothing begins anew under a number that was used.
+        gateway.send(again)
+        refusal = gateway.expect(NACK)
+        assert refusal.job == request and refusal.json["code"] == "unknown_request"
+        worker.nothing(DISPATCH, within=1)
+        gateway.submit("pay", skill, request=request, generation=2)
+        assert worker.job().generation == 2
+
+
+def test_an_event_over_its_limit_fails_the_job(bus, gateway, skill):
+    with Worker(bus.backend, skill) as worker:
+        gateway.submit("talk", skill)
+        job = worker.job()
+        # Two that are within it, in a message that is over it.
+        worker.say(job, 1, (DELTA, "x" * 262_144), (DELTA, "y" * 262_144))
+        assert len(gateway.expect(EVENT, job=job.job).body) > 524_288
+        worker.say(job, 3, (DELTA, "x" * 262_145))
+        assert decode_executions(worker.expect(FENCED).body) == [job.execution]
+        found, _ = gateway.end(job.job)
+        assert found[-1][0] == FAILED and found[-1][1]["code"] == "event_too_large"
 
 
 def test_a_cancel_reaches_the_worker(bus, gateway, skill):

@@ -57,7 +57,9 @@ final class ServiceProcess: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
         posix_spawnattr_setflags(&attributes, Int16(flags))
-        let variables = Environment.all.merging(environment) { $1 }
+        // A service manager that started this program waits for its word, not for its children's.
+        let variables = Environment.all.filter { !ServiceManager.variables.contains($0.key) }
+            .merging(environment) { $1 }
         let argv = ([path] + arguments).map { strdup($0) } + [nil]
         let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer {

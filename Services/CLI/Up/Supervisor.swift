@@ -178,6 +178,7 @@ actor Supervisor {
             let names = settings.workers.filter { $0.count > 0 }.map {
                 $0.count == 1 ? $0.name : "\($0.name) x \($0.count)"
             }
+            ServiceManager.notifyReady()
             printOutput("skillbus is ready at \(url) with \(names.joined(separator: ", "))")
         }
     }
@@ -248,6 +249,7 @@ actor Supervisor {
 
     private func drain() {
         guard draining == nil else { return }
+        ServiceManager.notifyStopping()
         watching?.cancel()
         watching = nil
         enter(.worker)

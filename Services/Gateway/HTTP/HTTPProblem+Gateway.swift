@@ -25,6 +25,7 @@ extension HTTPProblem {
         case .invalid: 400
         case .sessionNotFound, .requestNotFound: 404
         case .busy: 409
+        case .sessionPruned: 410
         case .tooLarge: 413
         case .idempotencyMismatch: 422
         case .tooManyRequests: 429

@@ -68,6 +68,9 @@ struct EventComposer: Sendable {
             case .generation(let number):
                 close()
                 items.append(.generation(number))
+            case .router(let router):
+                close()
+                items.append(.router(router))
             case .grant(let execution, let skill):
                 close()
                 items.append(.grant(execution, skill: skill))

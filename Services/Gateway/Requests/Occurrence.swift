@@ -55,6 +55,8 @@ enum Occurrence: Equatable, Sendable {
     case cancelRequested
     /// It goes out under a new generation.
     case generation(UInt32)
+    /// It goes out to this instance of a router.
+    case router(Identifier)
     /// A job that must not run twice is to be started.
     case grant(Execution, skill: String)
     /// It is over.
@@ -69,6 +71,33 @@ struct StepError: Codable, Equatable, Sendable {
     var skill: String
     /// Why.
     var error: JobError
+}
+
+extension Occurrence {
+    /// About how much memory it takes until it is stored, in bytes.
+    var bytes: Int {
+        switch self {
+        case .job(_, _, _, let report): Occurrence.overhead + report.bytes
+        case .end(.finished(let output, _)): Occurrence.overhead + output.text.utf8.count
+        case .plan, .cancelRequested, .generation, .router, .grant, .end: Occurrence.overhead
+        }
+    }
+
+    /// What one takes beside its texts.
+    static let overhead = 256
+}
+
+extension Occurrence.Report {
+    /// Bytes of what it says.
+    var bytes: Int {
+        switch self {
+        case .thinking(let text), .delta(let text): text.utf8.count
+        case .partial(let json), .finished(let json, _), .disclosure(let json): json.count
+        case .progress(let progress): progress.message.utf8.count
+        case .failed(let error): error.message.utf8.count
+        case .started, .retrying: 0
+        }
+    }
 }
 
 extension [Occurrence] {

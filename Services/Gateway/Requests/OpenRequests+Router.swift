@@ -36,6 +36,15 @@ extension OpenRequests {
         }
     }
 
+    /// The instance of the router that is there, for what is stored with a request.
+    var currentRouter: Identifier? { state.withLock { $0.router == $0.draining ? nil : $0.router } }
+
+    /// Whether the router that is there has the request already, as far as is known: it is asked whether it still does.
+    /// When another one comes, the generation changes.
+    func isAttached(_ request: Identifier) -> Bool {
+        state.withLock { state in state.router != nil && state.open[request]?.router == state.router }
+    }
+
     /// Whether a request may be sent to the router now, and if so under which generation and with how much time.
     func beginDispatch(_ request: Identifier) -> (generation: UInt32, finished: [JobInput.Previous])? {
         state.withLock { state in
@@ -86,6 +95,14 @@ extension OpenRequests {
                 state.open[request]?.unroutedSince = now
                 return []
             }
+            if error.code == JobError.Code.unknownRequest, let open = state.open[request], !open.progress.isCancelling,
+                open.progress.generation == header.generation
+            {
+                // It was asked whether it still has the request, and has not: then as to another router.
+                state.open[request]?.router = nil
+                state.open[request]?.unroutedSince = now
+                return apply(to: request, in: &state, now: now) { $0.resubmitted() }
+            }
             return apply(to: request, in: &state, now: now) { $0.refused(error, generation: header.generation) }
         }
         perform(actions)
@@ -104,11 +121,29 @@ extension OpenRequests {
                 if reports.last?.report.isTerminal ?? false { return [.acknowledge([header.execution])] }
                 return state.cancelled.remove(request) == nil ? [] : [.cancel(request, header.generation)]
             }
+            guard hasRoom(for: reports, of: request, in: state) else {
+                // Nothing is lost by it: a gap is healed by the job's end, and the end is sent again until it is
+                // acknowledged.
+                state.refusedReports += 1
+                return []
+            }
             return apply(to: request, in: &state, now: now) { progress in
                 progress.reported(header.execution, first: header.sequence, reports)
             }
         }
         perform(actions)
+    }
+
+    /// Whether a message may be kept until the store has what came before it. One always may.
+    private func hasRoom(
+        for reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)],
+        of request: Identifier,
+        in state: State
+    ) -> Bool {
+        guard let open = state.open[request], open.pendingBytes + open.storingBytes > 0 else { return true }
+        let bytes = reports.reduce(0) { $0 + $1.report.bytes + Occurrence.overhead }
+        return open.pendingBytes + open.storingBytes + bytes <= patience.requestBytes
+            && state.bytes + bytes <= patience.bytes
     }
 
     /// MAY_START.

@@ -15,17 +15,34 @@ extension OpenRequests {
         /// Since when no router has it.
         var unroutedSince: UInt64
         var cancelEnds: UInt64?
-        /// The instance of the router that has it.
+        /// The instance of the router that has it, as far as is known here.
         var router: Identifier?
+        /// The instance that the store has for it, and the one that it is to have. It is only sent to one that is on disk:
+        /// whoever goes on with it after a crash must know who may have it.
+        var storedRouter: Identifier?
+        var notedRouter: Identifier?
         var isDispatching = false
         /// The generation that is on disk; one is only used after that.
         var storedGeneration: UInt32
+        var isCancelStored = false
 
         var pending: [Occurrence] = []
+        /// Bytes of what is pending, and of what is on its way to the store.
+        var pendingBytes = 0
+        var storingBytes = 0
+        /// Who waits for a cancel to be on disk, and until when, in milliseconds of the steady clock.
+        var cancelWaiters: [CancelWaiter] = []
         var acknowledgements: [Execution] = []
         var isStoring = false
         /// What it had come to could not be stored, and the last try is to store that.
         var isGivenUp = false
+    }
+
+    /// Somebody who has asked for a cancel.
+    struct CancelWaiter {
+        let until: UInt64
+        /// Told whether it is on disk.
+        let done: @Sendable (Bool) -> Void
     }
 
     /// All of them.
@@ -38,6 +55,10 @@ extension OpenRequests {
         var draining: Identifier?
         /// Requests that were told to end and may run on somewhere.
         var cancelled: Set<Identifier> = []
+        /// Bytes of all that is not stored yet.
+        var bytes = 0
+        /// Messages that were not taken because too much was waiting for the store.
+        var refusedReports = 0
 
         /// Notes a request that may run on somewhere, up to a number: forgetting one costs a worker's time only.
         mutating func remember(cancelled request: Identifier) {
@@ -53,5 +74,6 @@ extension OpenRequests {
         case cancel(Identifier, UInt32)
         case deny(Execution)
         case dispatch(Identifier)
+        case tell([CancelWaiter], Bool)
     }
 }

@@ -17,13 +17,13 @@ extension OpenRequests {
         guard var open = state.open[request] else { return [] }
         let wasCancelling = open.progress.isCancelling
         let effects = change(&open.progress)
-        for occurrence in effects.occurrences { open.pending.add(occurrence) }
+        take(effects.occurrences, into: &open, in: &state)
         open.acknowledgements += effects.acknowledgements
         var actions: [Action] = []
         if open.progress.isCancelling, !wasCancelling {
             // One that no router has is over at once.
             if open.router == nil, !open.isDispatching {
-                for occurrence in open.progress.cancelDue().occurrences { open.pending.add(occurrence) }
+                take(open.progress.cancelDue().occurrences, into: &open, in: &state)
             } else {
                 open.cancelEnds = now + patience.cancelGrace
             }
@@ -31,6 +31,15 @@ extension OpenRequests {
         actions += flush(&open)
         state.open[request] = open
         return actions
+    }
+
+    private func take(_ occurrences: [Occurrence], into open: inout Open, in state: inout State) {
+        for occurrence in occurrences {
+            let bytes = occurrence.bytes
+            open.pending.add(occurrence)
+            open.pendingBytes += bytes
+            state.bytes += bytes
+        }
     }
 
     /// What goes to the store now, if nothing is on its way there.
@@ -55,6 +64,8 @@ extension OpenRequests {
         )
         open.pending = []
         open.acknowledgements = []
+        open.storingBytes = open.pendingBytes
+        open.pendingBytes = 0
         open.isStoring = true
         return [action]
     }
@@ -62,9 +73,14 @@ extension OpenRequests {
     /// The request, if a router is there that can be given it now.
     func dispatchable(_ request: Identifier, in state: inout State, again: Bool = false) -> [Action] {
         guard let open = state.open[request], let router = state.router, router != state.draining, !open.waits,
-            !open.isDispatching, again || open.router == nil, open.storedGeneration == open.progress.generation,
-            !open.progress.isOver, !open.progress.isCancelling
+            !open.isDispatching, again || open.router == nil, !open.progress.isOver, !open.progress.isCancelling
         else { return [] }
+        guard open.storedRouter == router else {
+            guard open.notedRouter != router else { return [] }
+            state.open[request]?.notedRouter = router
+            return apply(to: request, in: &state, now: 0) { _ in .init(occurrences: [.router(router)]) }
+        }
+        guard open.storedGeneration == open.progress.generation else { return [] }
         state.open[request]?.isDispatching = true
         return [.dispatch(request)]
     }
@@ -84,6 +100,7 @@ extension OpenRequests {
             case .cancel(let request, let generation): router?.cancel(request, generation: generation)
             case .deny(let execution): router?.answer(mayStart: execution, false)
             case .dispatch(let request): dispatch?(request)
+            case .tell(let waiters, let isStored): waiters.forEach { $0.done(isStored) }
             }
         }
     }
@@ -101,18 +118,24 @@ extension OpenRequests {
         switch result {
         case .success(let value): outcome = value
         // Closing is no loss: nothing was acknowledged, and the next start goes on from what is stored.
-        case .failure(.closed): return
+        case .failure(.closed):
+            return perform(state.withLock { [.tell(takeCancelWaiters(of: request, in: &$0), false)] })
         case .failure(let error): return lost(batch, error, now: now)
         }
         let router = link.withLock { $0.router }
         var isEnd = outcome.wasOver
+        var isCancel = false
+        var storedRouter: Identifier?
         for item in batch.items {
             switch item {
             case .end: isEnd = true
             case .grant(let execution, _):
                 router?.answer(mayStart: execution, !outcome.denied.contains(execution))
             // Stored first, then sent: what was told to end ends even if this process does.
-            case .cancelRequested: router?.cancel(request, generation: generation)
+            case .cancelRequested:
+                isCancel = true
+                router?.cancel(request, generation: generation)
+            case .router(let instance): storedRouter = instance
             default: break
             }
         }
@@ -121,12 +144,17 @@ extension OpenRequests {
             guard var open = state.open[request] else { return [] }
             open.isStoring = false
             open.storedGeneration = generation
+            open.storedRouter = storedRouter ?? open.storedRouter
+            open.isCancelStored = open.isCancelStored || isCancel || isEnd
+            state.bytes -= open.storingBytes
+            open.storingBytes = 0
+            state.open[request] = open
             if isEnd {
                 let left = open.acknowledgements
                 return (left.isEmpty ? [] : [.acknowledge(left)]) + remove(request, open.session, in: &state, now: now)
             }
-            state.open[request] = open
             var actions: [Action] = []
+            if isCancel { actions.append(.tell(takeCancelWaiters(of: request, in: &state), true)) }
             for execution in outcome.denied {
                 actions += apply(to: request, in: &state, now: now) { $0.startDenied(execution) }
             }
@@ -148,6 +176,9 @@ extension OpenRequests {
             let wasLastTry = open.isGivenUp || error == .notFound
             open.isGivenUp = true
             open.pending = []
+            state.bytes -= open.storingBytes + open.pendingBytes
+            open.storingBytes = 0
+            open.pendingBytes = 0
             state.open[request] = open
             state.remember(cancelled: request)
             let cancel = Action.cancel(request, open.progress.generation)
@@ -162,7 +193,19 @@ extension OpenRequests {
 
     /// Forgets a request that is over; the next of its session may go.
     func remove(_ request: Identifier, _ session: Identifier, in state: inout State, now: UInt64) -> [Action] {
+        let waiters = takeCancelWaiters(of: request, in: &state)
+        let isStored = state.open[request]?.isCancelStored ?? false
+        if let open = state.open[request] { state.bytes -= open.pendingBytes + open.storingBytes }
         state.open[request] = nil
+        return [.tell(waiters, isStored)] + next(after: request, session, in: &state, now: now)
+    }
+
+    private func next(
+        after request: Identifier,
+        _ session: Identifier,
+        in state: inout State,
+        now: UInt64
+    ) -> [Action] {
         state.sessions[session]?.removeAll { $0 == request }
         guard let left = state.sessions[session], let first = left.first else {
             state.sessions[session] = nil
@@ -172,6 +215,15 @@ extension OpenRequests {
         state.open[first]?.waits = false
         state.open[first]?.unroutedSince = now
         return dispatchable(first, in: &state)
+    }
+}
+
+extension OpenRequests {
+    /// Those who wait for a request's cancel, who are to be told now.
+    func takeCancelWaiters(of request: Identifier, in state: inout State) -> [CancelWaiter] {
+        guard let waiters = state.open[request]?.cancelWaiters, !waiters.isEmpty else { return [] }
+        state.open[request]?.cancelWaiters = []
+        return waiters
     }
 }
 

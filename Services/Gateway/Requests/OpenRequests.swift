@@ -26,6 +26,11 @@ final class OpenRequests: Sendable {
         var withoutRouter: UInt64 = 30_000
         /// How long after a cancel the end is waited for.
         var cancelGrace: UInt64 = 1000
+        /// How long whoever cancels waits for that to be on disk.
+        var cancelStored: UInt64 = 2000
+        /// Bytes of one request, and of all, that may wait for the store.
+        var requestBytes = 8 * 1024 * 1024
+        var bytes = 64 * 1024 * 1024
         /// How long after its deadline the router's word on a request is waited for.
         var deadlineGrace: UInt64 = 2000
     }
@@ -49,6 +54,9 @@ final class OpenRequests: Sendable {
         link.withLock { $0 = (router, dispatch) }
     }
 
+    /// Bytes that wait for the store, and messages that were not taken because there were too many.
+    var waiting: (bytes: Int, refused: Int) { state.withLock { ($0.bytes, $0.refusedReports) } }
+
     /// How many there are.
     var count: Int { state.withLock { $0.open.count } }
 
@@ -63,6 +71,7 @@ final class OpenRequests: Sendable {
         interrupts: Bool,
         endsOnDisconnect: Bool,
         plan: Plan?,
+        router: Identifier? = nil,
         timeout: UInt64,
         now: UInt64
     ) {
@@ -85,6 +94,8 @@ final class OpenRequests: Sendable {
                 endsOnDisconnect: endsOnDisconnect,
                 deadline: now + timeout,
                 unroutedSince: now,
+                storedRouter: router,
+                notedRouter: router,
                 storedGeneration: 1
             )
             state.sessions[session, default: []].append(request)
@@ -107,10 +118,17 @@ final class OpenRequests: Sendable {
                 endsOnDisconnect: record.endsOnDisconnect,
                 deadline: now + remaining,
                 unroutedSince: now,
-                storedGeneration: record.generation
+                router: record.router,
+                storedRouter: record.router,
+                notedRouter: record.router,
+                storedGeneration: record.generation,
+                isCancelStored: record.cancelRequested
             )
             state.sessions[record.session, default: []].append(record.id)
-            var actions = apply(to: record.id, in: &state, now: now) { $0.resubmitted() }
+            // One that some router may have is asked for there first, under the same generation. Where none is on disk, the
+            // store is of a version that did not note it, or the request was never sent.
+            var actions: [Action] = []
+            if record.router == nil { actions += apply(to: record.id, in: &state, now: now) { $0.resubmitted() } }
             actions += apply(to: record.id, in: &state, now: now) { $0.resumed() }
             if record.cancelRequested {
                 actions += apply(to: record.id, in: &state, now: now) {
@@ -119,6 +137,19 @@ final class OpenRequests: Sendable {
                 state.remember(cancelled: record.id)
             }
             return actions
+        }
+        perform(actions)
+    }
+
+    /// Ends a request and tells when that is on disk, or that it could not be stored in time: then it is tried on, and
+    /// the request ends in this process's memory all the same.
+    func cancel(_ request: Identifier, reason: String, now: UInt64, then done: @escaping @Sendable (Bool) -> Void) {
+        let actions = state.withLock { state -> [Action] in
+            let waiter = CancelWaiter(until: now + patience.cancelStored, done: done)
+            // One that is not here has ended, and that is on disk.
+            guard let open = state.open[request], !open.isCancelStored else { return [.tell([waiter], true)] }
+            state.open[request]?.cancelWaiters.append(waiter)
+            return apply(to: request, in: &state, now: now) { $0.cancelRequested(reason) }
         }
         perform(actions)
     }
@@ -144,6 +175,9 @@ final class OpenRequests: Sendable {
     func tick(now: UInt64) {
         let actions = state.withLock { state in
             var actions: [Action] = []
+            for (request, open) in state.open where open.cancelWaiters.contains(where: { now >= $0.until }) {
+                actions.append(.tell(takeCancelWaiters(of: request, in: &state), false))
+            }
             for (request, open) in state.open where !open.progress.isOver {
                 if let ends = open.cancelEnds, now >= ends {
                     actions += apply(to: request, in: &state, now: now) { $0.cancelDue() }

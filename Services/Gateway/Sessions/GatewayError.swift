@@ -4,6 +4,8 @@ internal import Wire
 enum GatewayError: Error, Equatable, Sendable {
     /// No such session, or not this user's.
     case sessionNotFound(String)
+    /// The session has been deleted for its age or for the size of the store.
+    case sessionPruned(String)
     /// No such request in the session.
     case requestNotFound(String)
     /// Something is over its limit: what, the limit, and what came, in bytes.
@@ -31,6 +33,7 @@ extension GatewayError {
     var code: String {
         switch self {
         case .sessionNotFound: "session_not_found"
+        case .sessionPruned: "session_pruned"
         case .requestNotFound: "request_not_found"
         case .tooLarge: "too_large"
         case .invalid: "invalid"
@@ -48,6 +51,7 @@ extension GatewayError {
     var message: String {
         switch self {
         case .sessionNotFound(let id): "There is no session \(id.prefix(80))."
+        case .sessionPruned(let id): "The session \(id.prefix(80)) was not used for long and has been deleted."
         case .requestNotFound(let id): "There is no request \(id.prefix(80)) in this session."
         case .tooLarge(let what, let limit, let got): "The \(what) has \(got) bytes; the limit is \(limit)."
         case .invalid(let field, let reason): "The field \"\(field)\" \(reason)."
@@ -68,6 +72,7 @@ extension GatewayError {
     var hint: String? {
         switch self {
         case .sessionNotFound: "Make one with POST /v1/sessions, or list them with GET /v1/sessions."
+        case .sessionPruned: "Make a new one with POST /v1/sessions."
         case .requestNotFound: "GET /v1/sessions/{id} shows the requests that are running."
         case .tooLarge: "Send less, or split it into several requests."
         case .invalid: nil

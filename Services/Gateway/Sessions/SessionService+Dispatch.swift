@@ -11,6 +11,7 @@ extension SessionService {
             let record = try await store.openRequest(request)
             let turns = try await store.history(before: request, limit: History.requests)
             var message = try submission(record, generation: generation, finished: finished, turns: turns)
+            if requests.isAttached(request) { message.header.flags.insert(.resent) }
             let bytes = record.attachments.reduce(0) { $0 + $1.bytes }
             let isLarge = bytes > 1024 * 1024
             if isLarge { await largeDispatch.enter() }

@@ -7,6 +7,7 @@ extension SessionService {
     func submit(_ request: NewRequest, in session: Identifier) async throws(GatewayError) -> SubmittedRequest {
         try refuseWhileDraining()
         try request.validate()
+        try refuseWhileStoreIsAway()
         let acceptance = try acceptance(of: request, in: session)
         let id = acceptance.request
         let plan = request.skill.map { Plan.single($0, arguments: request.arguments ?? [:]) }
@@ -23,6 +24,7 @@ extension SessionService {
                         interrupts: request.whenBusy == .interrupt,
                         endsOnDisconnect: request.onDisconnect == .cancel,
                         plan: plan,
+                        router: acceptance.router,
                         timeout: UInt64(acceptance.timeout),
                         now: Monotonic.milliseconds
                     )
@@ -56,7 +58,15 @@ extension SessionService {
         case .failed: return .failed
         case .cancelled: return .cancelled
         case .open:
-            requests.cancel(request, reason: "the user cancelled it", now: Monotonic.milliseconds)
+            let isStored = await withCheckedContinuation { continuation in
+                requests.cancel(request, reason: "the user cancelled it", now: Monotonic.milliseconds) {
+                    continuation.resume(returning: $0)
+                }
+            }
+            guard isStored else {
+                if isDraining { throw .draining }
+                throw .storeUnavailable(reason: "\(store.writeFailure ?? .busy)")
+            }
             return .cancelling
         }
     }
@@ -104,6 +114,7 @@ extension SessionService {
             endsOnDisconnect: request.onDisconnect == .cancel,
             idempotency: request.idempotencyKey.map { ($0, request.hash(in: session)) },
             events: events,
+            router: requests.currentRouter,
             openPerSession: SessionService.openPerSession,
             openPerOwner: SessionService.openPerOwner
         )

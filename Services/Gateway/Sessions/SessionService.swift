@@ -18,8 +18,10 @@ final class SessionService: SessionAPI {
     private let followers: Followers
     let link: RouterLink
     let log: Log
-    private let isDraining = Atomic<Bool>(false)
+    private let drains = Atomic<Bool>(false)
+    var isDraining: Bool { drains.load(ordering: .relaxed) }
     private let clock = Mutex<Task<Void, Never>?>(nil)
+    private let pruning = Mutex<Task<Void, Never>?>(nil)
     /// Requests with large files are read and sent one after the other: each is in memory for that time.
     let largeDispatch = Turnstile()
     let ticks: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -55,9 +57,32 @@ final class SessionService: SessionAPI {
     /// Connects to the router, and stays connected.
     func connect(_ endpoint: String) throws(BusError) { try link.start(endpoint) }
 
+    /// Deletes what is too old or too much, from now on every ten minutes.
+    func keepOnly(_ retention: Retention, every interval: Duration = .seconds(600)) {
+        guard retention.deletes else { return }
+        let task = Task { [store, followers, log] in
+            while !Task.isCancelled {
+                do throws(StoreError) {
+                    let deleted = try await store.prune(retention, at: .now)
+                    deleted.sessions.forEach(followers.wake)
+                    if deleted.requests > 0 || !deleted.sessions.isEmpty {
+                        log.info(
+                            "old sessions deleted",
+                            ["sessions": .number(deleted.sessions.count), "requests": .number(deleted.requests)]
+                        )
+                    }
+                } catch {
+                    log.warning("old sessions are not deleted", ["reason": "\(error)"])
+                }
+                try? await Task.sleep(for: interval)
+            }
+        }
+        pruning.withLock { $0 = task }
+    }
+
     /// Takes nothing new, and lets followers go.
     func stopTaking() {
-        isDraining.store(true, ordering: .relaxed)
+        drains.store(true, ordering: .relaxed)
         followers.close()
     }
 
@@ -65,16 +90,20 @@ final class SessionService: SessionAPI {
     func close() async {
         stopTaking()
         clock.withLock { $0 }?.cancel()
+        pruning.withLock { $0 }?.cancel()
         ticks.continuation.finish()
         await link.close()
         await store.close()
     }
 
+    /// Returns when the store's readers have answered a question, whatever it is.
+    func look() async { _ = try? await store.lastSequence(of: .none, owner: SessionService.owner) }
+
     var readiness: Readiness {
         Readiness(
             router: link.isReady,
             store: store.isWritable,
-            draining: isDraining.load(ordering: .relaxed)
+            draining: isDraining
         )
     }
 
@@ -82,6 +111,7 @@ final class SessionService: SessionAPI {
 
     func createSession() async throws(GatewayError) -> Identifier {
         try refuseWhileDraining()
+        try refuseWhileStoreIsAway()
         let now = Timestamp.now
         let session = Identifier.timeOrdered(milliseconds: UInt64(max(0, now.milliseconds)))
         do throws(StoreError) {
@@ -207,7 +237,13 @@ final class SessionService: SessionAPI {
     }
 
     func refuseWhileDraining() throws(GatewayError) {
-        if isDraining.load(ordering: .relaxed) { throw .draining }
+        if isDraining { throw .draining }
+    }
+
+    /// A store that takes nothing may take its time to say so: whoever asks is told at once. It is looked at again each
+    /// second.
+    func refuseWhileStoreIsAway() throws(GatewayError) {
+        if let failure = store.writeFailure { throw .storeUnavailable(reason: "\(failure)") }
     }
 
     private func gapEvent(_ session: Identifier, from: UInt64, to: UInt64) -> [UInt8] {
@@ -230,6 +266,7 @@ extension GatewayError {
     init(_ error: StoreError, session: Identifier? = nil) {
         switch error {
         case .notFound: self = .sessionNotFound(session?.description ?? "")
+        case .pruned: self = .sessionPruned(session?.description ?? "")
         case .closed: self = .draining
         default: self = .storeUnavailable(reason: "\(error)")
         }

@@ -58,3 +58,7 @@ int clinux_try_listen(const char *host, const char *port);
 
 /// Takes the exclusive lock of an open file, without waiting: 0, or the errno (EWOULDBLOCK: somebody has it).
 int clinux_lock_file(int descriptor);
+
+/// Sends a message to the service manager at a socket in the file system, or an abstract one ("@name"). Returns 0, or the
+/// errno.
+int clinux_notify(const char *socket_path, const char *message);

@@ -33,8 +33,9 @@ extension Connection {
         var seq = session.last
         try run(
             """
-            INSERT INTO requests(id, session, owner, enqueued, ends_alone, timeout, created, accepted_seq, text, input, plan)
-            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            INSERT INTO requests(id, session, owner, enqueued, ends_alone, timeout, created, accepted_seq, text, input, plan,
+                router)
+            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
             """,
             .id(request.request),
             .integer(session.number),
@@ -46,7 +47,8 @@ extension Connection {
             .number(seq + 1),
             .text(request.text),
             .blob(request.input),
-            .optional(request.plan)
+            .optional(request.plan),
+            request.router.map { .id($0) } ?? .null
         )
         let number = lastRow
         for (position, attachment) in request.attachments.enumerated() {
@@ -110,7 +112,7 @@ extension Connection {
             .id(session),
             .text(owner)
         ) { (number: $0.integer(0), last: $0.unsigned(1)) }
-        guard let row else { throw .notFound }
+        guard let row else { throw try wasPruned(session, owner) ? .pruned : .notFound }
         return row
     }
 

@@ -46,6 +46,12 @@ extension Connection {
                     .integer(position.request),
                     .number(generation)
                 )
+            case .router(let router):
+                try run(
+                    "UPDATE requests SET router = ?2 WHERE number = ?1",
+                    .integer(position.request),
+                    .id(router)
+                )
             case .grant(let execution, let skill):
                 if try !grant(execution, skill: skill, request: position.request, now) {
                     outcome.denied.append(execution)

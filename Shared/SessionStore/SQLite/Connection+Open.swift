@@ -59,6 +59,7 @@ extension Connection {
                 session: row.id(3),
                 owner: row.text(4),
                 generation: UInt32(clamping: row.integer(5)),
+                router: row.isNull(14) ? nil : row.id(14),
                 enqueued: row.integer(6) != 0,
                 cancelRequested: row.integer(7) != 0,
                 endsOnDisconnect: row.integer(8) != 0,
@@ -77,7 +78,7 @@ extension Connection {
             try rows(
                 """
                 SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan
+                    r.created, r.timeout, r.text, r.input, r.plan, r.router
                 FROM requests r JOIN sessions s ON s.number = r.session WHERE r.id = ?1 AND r.state = 'open'
                 """,
                 .id(request),
@@ -87,7 +88,7 @@ extension Connection {
             try rows(
                 """
                 SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan
+                    r.created, r.timeout, r.text, r.input, r.plan, r.router
                 FROM requests r INDEXED BY open_of_session JOIN sessions s ON s.number = r.session
                 WHERE r.state = 'open' ORDER BY r.number
                 """,

@@ -26,8 +26,8 @@ public final class SQLiteSessionStore: SessionStore {
         writer.stop()
     }
 
-    /// Whether the last write worked.
-    public var isWritable: Bool { writer.isWritable }
+    /// Why the last write did not work; nil if it did.
+    public var writeFailure: StoreError? { writer.writeFailure }
 
     /// Transactions committed since the start.
     public var commitCount: Int { writer.commitCount }
@@ -69,6 +69,49 @@ public final class SQLiteSessionStore: SessionStore {
             { connection throws(StoreError) in try connection.append(batch) },
             then: done
         )
+    }
+
+    /// Deletes what is too old or too much; see ``SessionStore``.
+    public func prune(_ retention: Retention, at time: Timestamp) async throws(StoreError) -> Pruned {
+        var deleted = Pruned()
+        if let age = retention.age {
+            deleted.add(try await prune(before: time.milliseconds - age) { true })
+        }
+        if let bytes = retention.bytes {
+            deleted.add(
+                try await prune(before: time.milliseconds - Retention.leastAge) { () async throws(StoreError) in
+                    try await self.readers.read { connection throws(StoreError) in try connection.usedBytes() } > bytes
+                }
+            )
+        }
+        return deleted
+    }
+
+    /// Deletes what ended before a time, session by session, as long as the closure says so.
+    private func prune(
+        before limit: Int64,
+        while isDue: () async throws(StoreError) -> Bool
+    ) async throws(StoreError) -> Pruned {
+        var deleted = Pruned()
+        var place = (updated: Int64.min, number: Int64.min)
+        while try await isDue() {
+            let sessions = try await readers.read { [place] connection throws(StoreError) in
+                try connection.prunable(before: limit, after: place)
+            }
+            guard let last = sessions.last else { break }
+            for (session, _) in sessions where try await isDue() {
+                var isMore = true
+                while isMore {
+                    let step = try await writer.write { connection throws(StoreError) in
+                        try connection.prune(session, before: limit)
+                    }
+                    deleted.add(step.deleted)
+                    isMore = step.isMore
+                }
+            }
+            place = (last.updated, last.number)
+        }
+        return deleted
     }
 
     /// The number of a session's last event.

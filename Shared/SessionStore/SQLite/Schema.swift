@@ -2,12 +2,13 @@ internal import Glibc
 
 /// The tables, and the steps from an older version of them to a newer one.
 enum Schema {
-    /// What this version writes.
-    static let version: Int64 = 1
+    /// What this version writes: it has as many steps.
+    static let version = Int64(steps.count)
 
     /// Makes an empty store where there is none. It is made beside its place and moved there when it is whole, so that
     /// one sync of the file and one of the folder are enough, and there is never half a store.
-    static func create(at path: String, in folder: String) throws(StoreError) {
+    /// Tests give an older version.
+    static func create(at path: String, in folder: String, version: Int64 = version) throws(StoreError) {
         var status = stat()
         if stat(path, &status) == 0, status.st_size > 0 { return }
         let draft = path + ".new"
@@ -16,7 +17,7 @@ enum Schema {
         let file = Glibc.open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .cannotOpen(path: draft, reason: String(cString: strerror(errno))) }
         defer { Glibc.close(file) }
-        try write(draft)
+        try write(draft, version)
         guard fsync(file) == 0, rename(draft, path) == 0 else {
             throw .cannotOpen(path: path, reason: String(cString: strerror(errno)))
         }
@@ -24,8 +25,9 @@ enum Schema {
     }
 
     /// Ends with its connection, which leaves one file.
-    private static func write(_ path: String) throws(StoreError) {
+    private static func write(_ path: String, _ version: Int64) throws(StoreError) {
         let connection = try Connection(path: path, readOnly: false)
+        let tables = steps.prefix(Int(version)).joined()
         try connection.execute(
             "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN; \(tables) PRAGMA user_version=\(version); COMMIT;"
         )
@@ -45,9 +47,30 @@ enum Schema {
             PRAGMA cache_size=-8192;
             """
         )
+        try migrate(connection)
+        return connection
+    }
+
+    /// The version of a store.
+    /// - Throws: `StoreError` for one of a later version, and for a database that is none of ours.
+    static func version(of connection: Connection) throws(StoreError) -> Int64 {
         let found = try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0
         guard found <= version else { throw .newerSchema(found: found, known: version) }
-        return connection
+        guard found > 0 else { throw .corrupt("it has no version, so it is no session store") }
+        return found
+    }
+
+    /// Brings an older store up to this version, all or nothing.
+    private static func migrate(_ connection: Connection) throws(StoreError) {
+        let found = try version(of: connection)
+        guard found < version else { return }
+        let missing = steps.dropFirst(Int(found)).joined()
+        do throws(StoreError) {
+            try connection.execute("BEGIN IMMEDIATE; \(missing) PRAGMA user_version=\(version); COMMIT;")
+        } catch {
+            if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
+            throw error
+        }
     }
 
     /// Opens the database for reading only. Never does it checkpoint: two connections that do can lose pages in the
@@ -64,95 +87,6 @@ enum Schema {
     static func touch(_ connection: Connection) throws(StoreError) {
         try connection.execute("BEGIN IMMEDIATE; PRAGMA user_version=\(version); COMMIT;")
     }
-
-    private static let tables = """
-        CREATE TABLE sessions(
-            number   INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of making; cursor of the list
-            id       BLOB    NOT NULL UNIQUE,
-            owner    TEXT    NOT NULL,
-            created  INTEGER NOT NULL,                   -- milliseconds since 1970, as every time here
-            updated  INTEGER NOT NULL,
-            next_seq INTEGER NOT NULL DEFAULT 1,         -- number of the session's next event
-            title    TEXT    NOT NULL DEFAULT ''
-        );
-        CREATE INDEX sessions_of_owner ON sessions(owner, number);
-
-        CREATE TABLE requests(
-            number       INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of acceptance
-            id           BLOB    NOT NULL UNIQUE,
-            session      INTEGER NOT NULL REFERENCES sessions(number),
-            owner        TEXT    NOT NULL,
-            state        TEXT    NOT NULL DEFAULT 'open',
-            generation   INTEGER NOT NULL DEFAULT 1,
-            enqueued     INTEGER NOT NULL,                   -- waits for the earlier ones of its session
-            cancelling   INTEGER NOT NULL DEFAULT 0,
-            ends_alone   INTEGER NOT NULL,                   -- ends when the last follower leaves
-            timeout      INTEGER NOT NULL,
-            created      INTEGER NOT NULL,
-            ended        INTEGER,
-            accepted_seq INTEGER NOT NULL,
-            terminal_seq INTEGER,                            -- set once
-            text         TEXT    NOT NULL,
-            answer       TEXT,
-            input        BLOB    NOT NULL,
-            plan         BLOB
-        );
-        CREATE INDEX requests_of_session ON requests(session, number);
-        CREATE INDEX open_of_session ON requests(session) WHERE state = 'open';
-        CREATE INDEX open_of_owner ON requests(owner) WHERE state = 'open';
-
-        CREATE TABLE attachments(
-            request    INTEGER NOT NULL REFERENCES requests(number),
-            position   INTEGER NOT NULL,
-            name       TEXT    NOT NULL,
-            media_type TEXT    NOT NULL,
-            data       BLOB    NOT NULL,
-            UNIQUE(request, position)
-        );
-
-        CREATE TABLE events(
-            session    INTEGER NOT NULL REFERENCES sessions(number),
-            seq        INTEGER NOT NULL,
-            request    INTEGER NOT NULL,
-            job        BLOB,
-            generation INTEGER,
-            attempt    INTEGER,
-            job_seq    INTEGER,
-            type       TEXT    NOT NULL,
-            body       BLOB    NOT NULL,                 -- the event as it is sent
-            PRIMARY KEY(session, seq)
-        ) WITHOUT ROWID;
-        CREATE UNIQUE INDEX once ON events(job, generation, attempt, job_seq) WHERE job_seq > 0;
-
-        CREATE TABLE jobs(
-            id           BLOB    PRIMARY KEY,
-            request      INTEGER NOT NULL REFERENCES requests(number),
-            skill        TEXT    NOT NULL,
-            worker       TEXT    NOT NULL DEFAULT '',
-            generation   INTEGER NOT NULL,               -- with the next two: the last that was stored of it
-            attempt      INTEGER NOT NULL,
-            last_seq     INTEGER NOT NULL,
-            attempts     INTEGER NOT NULL,
-            granted      INTEGER NOT NULL DEFAULT 0,     -- a job that must not run twice may have been started
-            started      INTEGER NOT NULL,
-            ended        INTEGER,
-            outcome      TEXT,
-            terminal_seq INTEGER,
-            log          INTEGER                         -- order of ending; cursor of the skill log
-        ) WITHOUT ROWID;
-        CREATE INDEX jobs_of_request ON jobs(request);
-        CREATE UNIQUE INDEX skill_log ON jobs(log) WHERE log IS NOT NULL;
-
-        CREATE TABLE idempotency(
-            owner   TEXT    NOT NULL,
-            key     TEXT    NOT NULL,
-            hash    BLOB    NOT NULL,
-            request BLOB    NOT NULL,
-            created INTEGER NOT NULL,
-            PRIMARY KEY(owner, key)
-        ) WITHOUT ROWID;
-
-        """
 }
 
 /// The folder and the file of a store, made for nobody but the user, and the lock that keeps a second process out.

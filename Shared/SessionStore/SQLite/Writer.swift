@@ -26,7 +26,7 @@ final class Writer: Sendable {
     private static let probeTime = 1000
 
     private let queue = BlockingQueue<Write>()
-    private let writable = Atomic<Bool>(true)
+    private let failure = Mutex<StoreError?>(nil)
     private let commits = Atomic<Int>(0)
     private let ended: Mutex<(isOver: Bool, waiters: [CheckedContinuation<Void, Never>])> = Mutex((false, []))
 
@@ -46,8 +46,11 @@ final class Writer: Sendable {
         try opened.take(upTo: 1)?.first?.get()
     }
 
+    /// Why the last transaction was not committed; nil if it was.
+    var writeFailure: StoreError? { failure.withLock { $0 } }
+
     /// Whether the last transaction was committed.
-    var isWritable: Bool { writable.load(ordering: .relaxed) }
+    var isWritable: Bool { writeFailure == nil }
 
     /// How many transactions have been committed.
     var commitCount: Int { commits.load(ordering: .relaxed) }
@@ -159,8 +162,9 @@ final class Writer: Sendable {
     private func probe(_ connection: Connection) {
         do throws(StoreError) {
             try Schema.touch(connection)
-            writable.store(true, ordering: .relaxed)
+            failure.withLock { $0 = nil }
         } catch {
+            failure.withLock { $0 = error }
             if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
         }
     }
@@ -170,6 +174,8 @@ final class Writer: Sendable {
         var done: [@Sendable () -> Void] = []
         var refused: [@Sendable () -> Void] = []
         var again: [Write] = []
+        /// Why one of them must be tried again.
+        var reason: StoreError?
         do throws(StoreError) {
             try connection.run("BEGIN IMMEDIATE")
             for write in group {
@@ -185,6 +191,7 @@ final class Writer: Sendable {
                     try connection.run("RELEASE one")
                     if write.isPatient && error.isTransient {
                         again.append(write)
+                        reason = error
                     } else {
                         refused.append { write.failed(error) }
                     }
@@ -193,14 +200,14 @@ final class Writer: Sendable {
             try connection.run("COMMIT")
         } catch {
             if !connection.isInAutocommit { try? connection.execute("ROLLBACK") }
-            writable.store(false, ordering: .relaxed)
+            failure.withLock { $0 = error }
             again = []
             for write in group {
                 if write.isPatient && error.isTransient { again.append(write) } else { write.failed(error) }
             }
             return (again, error)
         }
-        writable.store(again.isEmpty, ordering: .relaxed)
+        failure.withLock { $0 = reason }
         commits.add(1, ordering: .relaxed)
         refused.forEach { $0() }
         done.forEach { $0() }

@@ -1,0 +1,49 @@
+/// Jobs that wait: which may, and whose turn it is when a worker has a free slot.
+extension Dispatcher {
+    /// Whether a job may wait. In a full queue the session that has most waiting gives way to one that has less.
+    mutating func hasRoom(for job: Job, _ entry: SkillEntry, now: UInt64) -> Bool {
+        while entry.queue.isFull(for: job.size) {
+            guard let victim = entry.queue.victim(for: job) else { return false }
+            entry.queue.remove(victim)
+            fail(victim, overloaded(entry), now: now)
+        }
+        return true
+    }
+
+    /// Gives waiting jobs to workers of the skill as long as there is credit.
+    mutating func fill(_ entry: SkillEntry, now: UInt64) {
+        if entry.queue.hasSuspects || entry.awaited != nil { fillAlone(entry, now: now) }
+        while entry.queue.count > 0, let worker = entry.freeWorker(), let job = entry.queue.next(now: now) {
+            lease(job, to: worker, now: now)
+        }
+    }
+
+    /// Gives jobs that must run alone to workers that have nothing; where none has, one is to get nothing until it has.
+    private mutating func fillAlone(_ entry: SkillEntry, now: UInt64) {
+        if let awaited = entry.awaited, awaited.leases.count == 0 || registry.workers[awaited.peer] !== awaited {
+            awaited.isolation = .none
+            entry.awaited = nil
+        }
+        while let worker = entry.emptyWorker() {
+            guard let job = entry.queue.nextSuspect(now: now) else { break }
+            worker.isolation = .alone
+            lease(job, to: worker, now: now)
+        }
+        let isDue = entry.queue.hasSuspect(dueBy: now)
+        if isDue, entry.awaited == nil {
+            entry.awaited = entry.leastBusyWorker()
+            entry.awaited?.isolation = .awaited
+        } else if !isDue {
+            entry.awaited?.isolation = .none
+            entry.awaited = nil
+        }
+    }
+
+    /// The same for all skills of a worker.
+    mutating func fill(_ worker: Worker, now: UInt64) {
+        for entry in worker.entries where entry.queue.count > 0 {
+            guard worker.credit > 0 else { return }
+            fill(entry, now: now)
+        }
+    }
+}
