@@ -52,6 +52,7 @@ enum CommandTable {
         CancelCommand.entry,
         LogCommand.entry,
         IndexCommand.entry,
+        KeysCommand.entry,
         CompletionCommand.entry,
         VersionCommand.entry,
         HelpCommand.entry,

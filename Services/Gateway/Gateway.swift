@@ -67,7 +67,7 @@ struct RunningGateway {
         FileLimit.raise()
         let store = try SQLiteSessionStore(folder: settings.state)
         let name = try GatewayName.read(in: settings.state)
-        let service = try SessionService(store: store, name: name, log: log)
+        let service = try SessionService(store: store, name: name, key: settings.key, log: log)
         try await service.restore()
         let access = HTTPAccess(address: settings.host)
         let routes = GatewayRoutes(sessions: service, access: access, log: log)

@@ -1,8 +1,9 @@
 internal import Bus
+internal import Credentials
 internal import Lifecycle
 
 /// What a gateway is told at its start, checked.
-struct Settings: Equatable, Sendable {
+struct Settings: Sendable {
     /// Address to listen on.
     var host: String
     /// Port to listen on; 0 for a free one.
@@ -11,6 +12,8 @@ struct Settings: Equatable, Sendable {
     var state: String
     /// Where the router is.
     var router: String
+    /// Its key, if the router asks for one.
+    var key: ClientKey?
     /// Where to write the URL once it listens; standard output if nil.
     var readyFile: String?
     /// Whether only this machine can reach it.
@@ -41,6 +44,12 @@ struct Settings: Equatable, Sendable {
                 "routers: host, host:port, tcp://host:port or ipc://path",
                 environment: "SKILLBUS_ROUTERS",
                 default: "127.0.0.1"
+            ),
+            .value(
+                "key",
+                "FILE",
+                "this gateway's secret key, if the router asks for one",
+                environment: "SKILLBUS_KEY_FILE"
             ),
             .flag(
                 "allow-insecure",
@@ -77,6 +86,9 @@ struct Settings: Equatable, Sendable {
             throw UsageError("--routers names \(endpoints.count) routers; this version connects to one")
         }
         self.router = router
+        if let file = options.value("key"), !options.flag("health") {
+            do throws(CredentialError) { key = try ClientKey.read(file) } catch { throw UsageError("--key: \(error)") }
+        }
         guard isLocal || options.flag("allow-insecure") || options.flag("health") else {
             throw UsageError(
                 "--http \(host) can be reached by others, and there is no token: listen on 127.0.0.1, or accept it with"

@@ -8,6 +8,8 @@ final class GatewayLink {
     var lastHeard: UInt64
     var isConnected = true
     let outbox = Outbox()
+    /// The number of its key, where keys are configured.
+    var key: UInt32?
 
     init(id: String, peer: Peer, now: UInt64) {
         self.id = id

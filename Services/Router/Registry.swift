@@ -17,6 +17,8 @@ final class Worker {
     /// Jobs that it has.
     var leases = Leases()
     var isDraining = false
+    /// The number of its key, where keys are configured.
+    var key: UInt32?
     var lastHeard: UInt64
     let outbox = Outbox()
 

@@ -6,12 +6,13 @@ internal import Glibc
 /// It also clears the inherited signal mask, since a parent may have blocked SIGTERM, and ignores SIGPIPE, so that a
 /// peer that goes away is an error code. A handler that writes to a pipe is used because a Dispatch source misses
 /// signals that come before its registration, and `sigwait` does not work under an async main.
-public func terminationSignals() -> AsyncStream<Int32> {
+/// - Parameter others: signals that are to come as well, such as SIGHUP.
+/// - Returns: the numbers of the signals, as they come.
+public func terminationSignals(and others: [Int32] = []) -> AsyncStream<Int32> {
     var ends: [Int32] = [-1, -1]
     let failure = clinux_pipe(&ends)
     precondition(failure == 0, "pipe2: errno \(errno)")
-    clinux_signal_to(ends[1], SIGTERM)
-    clinux_signal_to(ends[1], SIGINT)
+    for number in [SIGTERM, SIGINT] + others { clinux_signal_to(ends[1], number) }
     signal(SIGPIPE, SIG_IGN)
     var none = sigset_t()
     sigemptyset(&none)

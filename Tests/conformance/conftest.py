@@ -101,9 +101,9 @@ def system(tmp_path_factory):
 class Bus:
     """A router alone."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *arguments):
         self.program = Program("skillbus-router", "--frontend", "tcp://127.0.0.1:*", "--backend", "tcp://127.0.0.1:*",
-                               folder=folder)
+                               *arguments, folder=folder)
 
         def ready_line():
             return next((line for line in self.program.output.splitlines() if line.startswith("ready ")), None)

@@ -1,4 +1,5 @@
 internal import Bus
+internal import Credentials
 internal import SessionStore
 internal import Synchronization
 internal import Telemetry
@@ -28,6 +29,7 @@ final class SessionService: SessionAPI {
     init(
         store: any SessionStore,
         name: String,
+        key: ClientKey? = nil,
         log: Log,
         patience: OpenRequests.Patience = OpenRequests.Patience()
     ) throws(BusError) {
@@ -35,7 +37,7 @@ final class SessionService: SessionAPI {
         self.log = log
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
-        link = try RouterLink(name: name, requests: requests, log: log)
+        link = try RouterLink(name: name, requests: requests, key: key, log: log)
         ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
