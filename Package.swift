@@ -94,7 +94,7 @@ let package = Package(
         library("Material", ["SkillKit", "Text"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
-        library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
+        library("SessionClient", ["Wire", "Lifecycle", "Credentials", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
         library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 

@@ -83,6 +83,9 @@ public struct KeyFolder: Sendable {
     /// Whether it has a router's key.
     public var hasKeys: Bool { GuardedFile.exists(routerFile) }
 
+    /// Whether it has a key of that name.
+    public func hasKey(_ name: String) -> Bool { GuardedFile.exists(file(name)) }
+
     /// Makes the first keys: the router's, one for gateways, one for workers with any skill.
     /// - Returns: The files that were written.
     /// - Throws: `CredentialError`, also when there are keys already.
