@@ -174,6 +174,12 @@ public enum BearerToken {
         return bytes
     }
 
+    /// Writes a token to a file that only this user can read.
+    /// - Throws: `CredentialError` when it cannot be written.
+    public static func write(_ token: String, to path: String) throws(CredentialError) {
+        try GuardedFile.write(token + "\n", to: path)
+    }
+
     /// Reads a file with a token for a client, who may be asked for it again and again.
     /// - Throws: `CredentialError` for a file that others can read, or that holds none.
     public static func read(_ path: String) throws(CredentialError) -> String {

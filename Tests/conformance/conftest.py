@@ -75,10 +75,10 @@ def start(tmp_path):
 class System:
     """Everything, as `skillbus up` starts it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, environment=None):
         ready = folder / "ready.json"
         self.program = Program("skillbus", "up", "--http", "127.0.0.1:0", "--state", folder / "state",
-                               "--ready-file", ready, folder=folder)
+                               "--ready-file", ready, folder=folder, environment=environment)
         try:
             self.ready = json.loads(eventually(lambda: self.program.process.poll() is not None or (
                 ready.exists() and ready.read_text()), within=40))

@@ -19,6 +19,7 @@ enum TokensCommand {
                     "the list (default: tokens in the state folder)",
                     environment: "SKILLBUS_TOKENS"
                 ),
+                .value("out", "FILE", "write a new token there, for this user only, instead of to standard output"),
                 .value("state", "DIR", "the state folder", environment: "SKILLBUS_STATE"),
                 CommonOptions.json,
             ],
@@ -28,7 +29,7 @@ enum TokensCommand {
                 from the file that SKILLBUS_TOKEN_FILE names. A running gateway reads its list anew on SIGHUP; one that was
                 started without must be started again.
 
-                  skillbus tokens new --tenant anna > anna.token
+                  skillbus tokens new --tenant anna --out anna.token
                   skillbus tokens new --tenant anna --scope read --rate 60
                   skillbus tokens revoke 1a2b3c4d
                 """
@@ -70,7 +71,9 @@ enum TokensCommand {
             rate: rate,
             in: path
         )
-        if options.flag("json") {
+        if let file = options.value("out") {
+            try BearerToken.write(made.token, to: file)
+        } else if options.flag("json") {
             let object: JSONValue = ["token": .string(made.token), "id": .string(made.record.id)]
             try Output.json(object)
         } else {
