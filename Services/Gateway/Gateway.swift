@@ -33,12 +33,13 @@ enum Gateway {
             leave(ExitCode.usage)
         }
         let log = Log(service: "gateway")
+        let terminal = StartingTerminal()
         do {
             let gateway = try await RunningGateway(settings, log: log)
             try gateway.announce(to: settings.readyFile)
             var isDraining = false
             for await signal in signals {
-                guard signal != SIGHUP else {
+                guard signal != SIGHUP || terminal.isGone else {
                     gateway.reload()
                     continue
                 }

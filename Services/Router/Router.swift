@@ -141,10 +141,10 @@ enum Router {
                 ending.yield(ExitCode.failure)
             }
         }
-        let watcher = Task {
+        let watcher = Task { [terminal = StartingTerminal()] in
             var count = 0
             for await signal in signals {
-                guard signal != SIGHUP else {
+                guard signal != SIGHUP || terminal.isGone else {
                     loop.reload()
                     continue
                 }

@@ -32,6 +32,25 @@ public func terminationSignals(and others: [Int32] = []) -> AsyncStream<Int32> {
     return stream
 }
 
+/// The terminal that a process was started from. Of SIGHUP it tells "read your lists anew" from "the terminal is gone",
+/// which ends a program that somebody runs by hand.
+public struct StartingTerminal: Sendable {
+    private let existed = StartingTerminal.exists
+
+    /// To be made at the start, before the terminal can go.
+    public init() {}
+
+    /// Whether there was one and it is there no longer.
+    public var isGone: Bool { existed && !StartingTerminal.exists }
+
+    private static var exists: Bool {
+        let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        close(descriptor)
+        return true
+    }
+}
+
 /// Runs the closure on a new thread of its own, for calls that block: they have no place in a task.
 public func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
     final class Start: Sendable {

@@ -1,5 +1,6 @@
 """The bus with keys: who gets in, who does not, and who may do what. The attacker is libzmq itself, from Python."""
 import os
+import pty
 import signal
 import subprocess
 import time
@@ -239,6 +240,29 @@ def test_a_worker_whose_key_comes_later_gets_in_by_itself(guarded, start):
     eventually(lambda: "does not let this key in" in worker.output)
     guarded.reload()
     eventually(lambda: "ready {" in worker.output)
+
+
+def test_a_worker_with_a_key_talks_to_no_router_without(guarded, bus, start):
+    worker = start("skillbus-worker-chat", "--routers", bus.backend, "--key", guarded.folder / "keys/worker.key")
+    eventually(lambda: "does not let this key in" in worker.output)
+    assert "ready {" not in worker.output
+
+
+def test_a_terminal_that_closes_ends_what_was_started_from_it(tmp_path):
+    """SIGHUP reads lists anew, but not where it says that the terminal is gone."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(BIN / "skillbus-router", ["skillbus-router", "--frontend", f"ipc://{tmp_path}/f", "--backend",
+                                           f"ipc://{tmp_path}/b"])
+    shown = b""
+    while b"ready {" not in shown:
+        shown += os.read(terminal, 4096)
+    os.kill(pid, signal.SIGHUP)
+    while b"nothing to read anew" not in shown:
+        shown += os.read(terminal, 4096)
+    os.close(terminal)
+    ended = eventually(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)
+    assert ended
 
 
 def test_health_checks_know_the_keys(guarded, start):
