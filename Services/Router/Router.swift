@@ -132,7 +132,13 @@ enum Router {
         startThread(named: "router") {
             do throws(BusError) {
                 try loop.run { bound in
-                    log.info("listening", ["frontend": "\(bound.frontend)", "backend": "\(bound.backend)"])
+                    log.info(
+                        "listening",
+                        [
+                            "frontend": "\(bound.frontend)", "backend": "\(bound.backend)",
+                            "keys": .bool(settings.access != nil), "zmq": .text(Context.libraryVersion),
+                        ]
+                    )
                     printOutput(#"ready {"frontend":"\#(bound.frontend)","backend":"\#(bound.backend)"}"#)
                 }
                 ending.yield(ExitCode.success)

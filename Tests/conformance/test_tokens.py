@@ -3,8 +3,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
+import socket
+import ssl
 import subprocess
+import threading
 
 import pytest
 
@@ -233,3 +237,31 @@ def test_only_listed_pages_may_use_a_gateway(start):
         assert client.call("POST", "/v1/sessions", {}, headers=headers).status == (201 if allowed else 403)
     for wrong in ("*", "null", "chat.example.org"):
         assert start("skillbus-gateway", "--allow-origins", wrong).process.wait(20) == 2
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificate with openssl")
+def test_a_gateway_whose_certificate_nobody_vouches_for_gets_no_token(tmp_path):
+    """TLS is verified, and there is no option that turns that off."""
+    names = [str(tmp_path / name) for name in ("key.pem", "cert.pem")]
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", names[0], "-out", names[1]],
+                   check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(names[1], names[0])
+    said = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def serve():
+            connection, _ = server.accept()
+            try:
+                with context.wrap_socket(connection, server_side=True) as encrypted:
+                    said.append(encrypted.recv(65536))
+            except OSError:
+                connection.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        where = {"SKILLBUS_URL": f"https://127.0.0.1:{server.getsockname()[1]}", "SKILLBUS_TOKEN": "skillbus_a_b"}
+        refused = skillbus("sessions", folder=tmp_path, environment=where, code=3)
+        thread.join(20)
+    assert "certificate" in refused.stderr
+    assert not any(b"skillbus_a_b" in bytes_ for bytes_ in said)

@@ -66,7 +66,13 @@ struct GatewayRoutes: Sendable {
                 response = await routes.respond(to: request)
             }
         } catch {
-            log.debug("refused", ["code": .text(error.code), "status": .number(error.status)])
+            // Who tries tokens should be seen; everything else is a client's mistake.
+            let level: Log.Level = error.status == 401 ? .warning : .debug
+            log.log(
+                level,
+                "refused",
+                ["code": .text(error.code), "status": .number(error.status), "peer": .text(request.peer)]
+            )
             response = error.response
         }
         access.share(&response, with: request)
