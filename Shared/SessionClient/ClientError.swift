@@ -98,8 +98,11 @@ public struct Problem: Equatable, Sendable, CustomStringConvertible {
     /// The sentences for a person.
     public var description: String {
         var text = detail ?? title
-        if let hint, !hint.isEmpty { text += ": \(hint)" }
-        if status == 401 { text += "; set SKILLBUS_TOKEN to the gateway's token" }
+        if let hint, !hint.isEmpty {
+            text += "\(text.hasSuffix(".") ? "" : ":") \(hint)"
+        } else if status == 401 {
+            text += "; set SKILLBUS_TOKEN to the gateway's token"
+        }
         if let retryAfter { text += " (try again in \(max(1, Int(retryAfter.rounded(.up)))) s)" }
         return text
     }

@@ -3,6 +3,7 @@ import os
 import pty
 import select
 import subprocess
+import threading
 import time
 
 import pytest
@@ -18,8 +19,9 @@ HOSTILE = {"osc 52": "\x1b]52;c;ZXZpbA==\x07", "clear": "\x1b[2J", "title": "\x1
 TEXT = "before " + " ".join(HOSTILE.values()) + " after"
 
 
-def on_a_terminal(*words, url, folder, within=60):
-    """Everything that the program writes to a terminal."""
+def on_a_terminal(*words, url, folder, within=60, typed=()):
+    """Everything that the program writes to a terminal. Of `typed`, (after, text): text is typed when after has shown."""
+    typed = list(typed)
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SKILLBUS_")}
     ours, theirs = pty.openpty()
     process = subprocess.Popen([BIN / "skillbus", *words], stdin=theirs, stdout=theirs, stderr=theirs,
@@ -38,6 +40,8 @@ def on_a_terminal(*words, url, folder, within=60):
             if not piece:
                 break
             written += piece
+            if typed and typed[0][0].encode() in written:
+                os.write(ours, typed.pop(0)[1].encode())
         process.wait(10)
     finally:
         process.kill()
@@ -58,8 +62,6 @@ def test_what_a_skill_says_is_harmless(system, tmp_path, end):
     skill = f"hostile-{end}"
     with Worker(system.backend, skill, description=f"Says bad things. {TEXT}", displayName=f"Bad {TEXT}",
                 examples=[f"say {TEXT}"]) as worker:
-        import threading
-
         def run():
             job = worker.job(60)
             worker.say(job, 1, (STARTED, {"worker": f"w {TEXT}", "engine": f"offline {TEXT}", "skill": skill}))
@@ -89,12 +91,28 @@ def test_what_a_skill_says_is_harmless(system, tmp_path, end):
             expect_harmless(on_a_terminal(*words, url=system.url, folder=tmp_path), words)
 
 
+def test_what_a_skill_says_in_a_chat_is_harmless(system, tmp_path):
+    skill = "hostile-chat"
+    with Worker(system.backend, skill, displayName=f"Bad {TEXT}") as worker:
+        def run():
+            job = worker.job(60)
+            worker.say(job, 1, (STARTED, {"worker": "w", "engine": "offline", "skill": skill}),
+                       (PROGRESS, {"message": TEXT, "fraction": 0.5}))
+            worker.finish(job, TEXT + " and the end", sequence=3)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        typed = [("skillbus", f"@{skill} please\n"), ("and the end", "\x04")]
+        written = on_a_terminal("chat", url=system.url, folder=tmp_path, typed=typed)
+        thread.join(60)
+        assert "before" in written and "and the end" in written
+        expect_harmless(written, "chat")
+
+
 def test_what_a_false_gateway_says_is_harmless(tmp_path):
     """An error of whoever answers at the gateway's address."""
     import http.server
     import json
-    import threading
-
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             body = json.dumps({"type": "about:blank", "title": TEXT, "status": 400, "detail": TEXT, "code": TEXT,
