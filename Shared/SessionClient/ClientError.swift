@@ -99,7 +99,7 @@ public struct Problem: Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         var text = detail ?? title
         if let hint, !hint.isEmpty {
-            text += "\(text.hasSuffix(".") ? "" : ":") \(hint)"
+            text += ": \(hint)"
         } else if status == 401 {
             text += "; set SKILLBUS_TOKEN to the gateway's token"
         }
