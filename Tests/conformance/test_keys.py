@@ -10,7 +10,7 @@ import zmq
 
 from conftest import BIN, Bus, eventually
 from peers import Gateway, Key, Peer, Worker
-from wire import ERROR, EVENT, QUERY, REGISTER, SUBMIT, Message, encode_job, new_id, text_id
+from wire import ERROR, EVENT, QUERY, REGISTER, SUBMIT, WELCOME, Message, encode_job, new_id, text_id
 
 
 def keys(folder, *words):
@@ -134,6 +134,17 @@ def test_a_worker_registers_only_its_own_skills(guarded):
     assert any("worker refused" in line and "forbidden" in line for line in guarded.program.output.splitlines())
     with Worker(guarded.backend, "only", key=guarded.key("narrow")):
         pass
+
+
+def test_a_batch_is_held_against_the_key_as_well(guarded):
+    submit = Message(SUBMIT, job=new_id(), generation=1, body=encode_job("only", text="x"))
+    assert "BATCH" in forbidden(answer(guarded.frontend, Message.batch([submit, submit]), guarded.key("worker"))).upper()
+    forbidden(answer(guarded.backend, Message.batch([registration("only")] * 2), guarded.key("gateway")))
+    with Peer(connect=guarded.backend, key=guarded.key("narrow")) as peer:
+        peer.send(registration("only"))
+        peer.expect(WELCOME)
+        peer.send(Message.batch([registration("other"), registration("other")]))
+        assert '"other"' in forbidden(peer.expect(ERROR))
 
 
 def test_a_worker_cannot_take_another_keys_place(guarded):
