@@ -37,7 +37,7 @@ build: ready ## the release programs, in .build/release
 test: setup test-swift conformance test-chaos ## all tests: Swift, then those from outside, in Python
 
 # In groups, one after the other: those that start processes or measure time get the processors for themselves.
-TEST_GROUPS = Wire|Bus|SkillKit|Router|Text|SessionStore|SessionClient|Fuzz Intent|Worker HTTPServer|Gateway CLI Promise
+TEST_GROUPS = Wire|Bus|Credentials|SkillKit|Router|Text|SessionStore|SessionClient|Fuzz Intent|Worker HTTPServer|Gateway CLI Promise
 
 .PHONY: test-swift
 test-swift: ready ## only the Swift tests; FILTER=Name for some of them

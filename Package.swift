@@ -79,6 +79,7 @@ let package = Package(
         .systemLibrary(name: "CICU", path: "Shared/CICU", pkgConfig: "icu-uc", providers: [.apt(["libicu-dev"])]),
         .systemLibrary(name: "CGMP", path: "Shared/CGMP", providers: [.apt(["libgmp-dev", "libmpfr-dev"])]),
         .systemLibrary(name: "CEdit", path: "Shared/CEdit", providers: [.apt(["libedit-dev"])]),
+        .systemLibrary(name: "CSodium", path: "Shared/CSodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CStemmer", path: "Shared/CStemmer", providers: [.apt(["libstemmer-dev"])]),
         .target(name: "CLinux", path: "Shared/CLinux"),
 
@@ -86,26 +87,27 @@ let package = Package(
         library("Telemetry", ["CLinux"]),
         library("Lifecycle", ["CLinux"]),
         library("Text", ["CICU", "CStemmer"]),
-        library("Bus", ["Wire", "CZMQ", "CLinux"]),
-        library("SkillKit", ["Wire", "Bus", "Telemetry", "Lifecycle"]),
+        library("Credentials", ["CSodium", "CLinux"]),
+        library("Bus", ["Wire", "Credentials", "CZMQ", "CLinux"]),
+        library("SkillKit", ["Wire", "Bus", "Credentials", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Material", ["SkillKit", "Text"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
-        library("SessionClient", ["Wire", "Lifecycle", "CCurl"]),
+        library("SessionClient", ["Wire", "Lifecycle", "Credentials", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
         library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 
-        service("Router", path: "Router", ["Bus", "Wire", "Intent", "Telemetry", "Lifecycle"]),
+        service("Router", path: "Router", ["Bus", "Credentials", "Wire", "Intent", "Telemetry", "Lifecycle"]),
         service(
             "Gateway",
             path: "Gateway",
-            ["Bus", "Wire", "SessionStore", "HTTPServer", "Telemetry", "Lifecycle"]
+            ["Bus", "Credentials", "Wire", "SessionStore", "HTTPServer", "Telemetry", "Lifecycle"]
         ),
         service(
             "CLI",
             path: "CLI",
-            ["SessionClient", "Wire", "Lifecycle", "DocumentIndex", "Intent", "CEdit", "CLinux"]
+            ["SessionClient", "Credentials", "Wire", "Lifecycle", "DocumentIndex", "Intent", "CEdit", "CLinux"]
         ),
         worker("Summarize", ["Material", "Text"]),
         worker("Keywords", ["Material", "Text"]),
@@ -121,7 +123,8 @@ let package = Package(
             swiftSettings: strict
         ),
         tests("WireTests", ["Wire", "TestSupport"]),
-        tests("BusTests", ["Bus", "Wire", "TestSupport", "ThreadSanitizer"]),
+        tests("CredentialsTests", ["Credentials", "TestSupport"]),
+        tests("BusTests", ["Bus", "Credentials", "Wire", "TestSupport", "ThreadSanitizer"]),
         tests("SkillKitTests", ["SkillKit", "SkillKitTesting", "Telemetry", "Lifecycle", "Wire", "TestSupport"]),
         tests("TextTests", ["Text", "TestSupport"]),
         tests(
@@ -136,12 +139,17 @@ let package = Package(
         ),
         tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
-        tests("RouterTests", ["Router", "Wire", "Bus", "TestSupport"]),
+        tests("RouterTests", ["Router", "Credentials", "Wire", "Bus", "TestSupport"]),
         tests(
             "GatewayTests",
-            ["Gateway", "Bus", "Wire", "SessionStore", "HTTPServer", "Lifecycle", "Telemetry", "TestSupport"]
+            ["Gateway", "Bus", "Credentials", "Wire", "SessionStore", "HTTPServer", "Lifecycle", "Telemetry"]
+                + ["TestSupport"]
         ),
-        tests("CLITests", ["CLI", "SessionClient", "Wire", "Lifecycle", "TestSupport"], exclude: ["Golden"]),
+        tests(
+            "CLITests",
+            ["CLI", "SessionClient", "Credentials", "Wire", "Lifecycle", "TestSupport"],
+            exclude: ["Golden"]
+        ),
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
@@ -170,7 +178,7 @@ let package = Package(
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
-                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Wire", "TestSupport"]
+                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Credentials", "Wire", "TestSupport"]
         ),
     ],
     cLanguageStandard: .gnu11

@@ -33,7 +33,7 @@ func report(_ error: any Error) -> Int32 {
         printError("skillbus: \(Terminal.safe(error.description))")
         switch error {
         case .unreachable, .interrupted, .timeout: return ExitCode.unreachable
-        case .invalidURL: return ExitCode.usage
+        case .invalidURL, .noToken: return ExitCode.usage
         default: return ExitCode.failure
         }
     default:

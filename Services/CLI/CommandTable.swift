@@ -52,6 +52,8 @@ enum CommandTable {
         CancelCommand.entry,
         LogCommand.entry,
         IndexCommand.entry,
+        KeysCommand.entry,
+        TokensCommand.entry,
         CompletionCommand.entry,
         VersionCommand.entry,
         HelpCommand.entry,
@@ -76,7 +78,7 @@ enum CommandTable {
 
             Environment:
               SKILLBUS_URL    the gateway (default http://127.0.0.1:8080)
-              SKILLBUS_TOKEN  a bearer token, for a proxy that asks for one
+              SKILLBUS_TOKEN  a token, where the gateway asks for one; or SKILLBUS_TOKEN_FILE, a file that holds it
               SKILLBUS_STATE  the folder for sessions, indexes and logs
               NO_COLOR        no colours
 

@@ -1,4 +1,6 @@
 internal import Bus
+internal import Credentials
+internal import Glibc
 internal import HTTPServer
 internal import Lifecycle
 internal import SessionStore
@@ -9,7 +11,7 @@ internal import Wire
 @main
 enum Gateway {
     static func main() async {
-        let signals = terminationSignals()
+        let signals = terminationSignals(and: [SIGHUP])
         Memory.returnLargeBlocks()
         let settings: Settings
         do throws(UsageError) {
@@ -32,13 +34,18 @@ enum Gateway {
             leave(ExitCode.usage)
         }
         let log = Log(service: "gateway")
+        let terminal = StartingTerminal()
         do {
             let gateway = try await RunningGateway(settings, log: log)
             try gateway.announce(to: settings.readyFile)
             ServiceManager.notifyReady()
             gateway.keepAlive()
             var isDraining = false
-            for await _ in signals {
+            for await signal in signals {
+                guard signal != SIGHUP || terminal.isGone else {
+                    gateway.reload()
+                    continue
+                }
                 // Whoever asks twice means now.
                 if isDraining { leave(ExitCode.failure) }
                 isDraining = true
@@ -71,10 +78,10 @@ struct RunningGateway {
         FileLimit.raise()
         let store = try SQLiteSessionStore(folder: settings.state)
         let name = try GatewayName.read(in: settings.state)
-        let service = try SessionService(store: store, name: name, log: log)
+        let service = try SessionService(store: store, name: name, key: settings.key, log: log)
         try await service.restore()
         service.keepOnly(settings.retention)
-        let access = HTTPAccess(address: settings.host)
+        let access = HTTPAccess(address: settings.host, tokens: settings.tokens, origins: settings.origins)
         let streams = StreamLimit(settings.streams)
         let routes = GatewayRoutes(sessions: service, access: access, log: log, streams: streams)
         server = try HTTPServer(
@@ -88,7 +95,7 @@ struct RunningGateway {
         self.service = service
         self.settings = settings
         self.log = log
-        if !settings.isLocal {
+        if !settings.isLocal, settings.tokens == nil {
             log.warning("others can reach this gateway, and it asks for no token", ["address": .text(settings.host)])
         }
         log.info(
@@ -127,6 +134,17 @@ struct RunningGateway {
                 await service.look()
                 turns.add()
             }
+        }
+    }
+
+    /// Reads the tokens anew. A list that cannot be read changes nothing.
+    func reload() {
+        guard let tokens = settings.tokens else { return log.info("no tokens are asked for: nothing to read anew") }
+        do throws(CredentialError) {
+            try tokens.reload()
+            log.info("the tokens have been read anew")
+        } catch {
+            log.error("the tokens stay as they were", ["reason": "\(error)"])
         }
     }
 

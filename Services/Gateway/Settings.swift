@@ -1,9 +1,10 @@
 internal import Bus
+internal import Credentials
 internal import Lifecycle
 internal import SessionStore
 
 /// What a gateway is told at its start, checked.
-struct Settings: Equatable, Sendable {
+struct Settings: Sendable {
     /// Address to listen on.
     var host: String
     /// Port to listen on; 0 for a free one.
@@ -14,6 +15,12 @@ struct Settings: Equatable, Sendable {
     var router: String
     /// Event streams that may be open.
     var streams: Int
+    /// Its key, if the router asks for one.
+    var key: ClientKey?
+    /// Tokens that clients need; nil if none are asked for.
+    var tokens: TokenGate?
+    /// Origins whose pages may use it.
+    var origins: [String] = []
     /// Where to write the URL once it listens; standard output if nil.
     var readyFile: String?
     /// How long sessions are kept.
@@ -68,6 +75,24 @@ struct Settings: Equatable, Sendable {
                 environment: "SKILLBUS_STORE_LIMIT",
                 default: "0"
             ),
+            .value(
+                "key",
+                "FILE",
+                "this gateway's secret key, if the router asks for one",
+                environment: "SKILLBUS_KEY_FILE"
+            ),
+            .value(
+                "tokens",
+                "FILE",
+                "tokens that clients need (default: tokens in the state folder, if it is there)",
+                environment: "SKILLBUS_TOKENS"
+            ),
+            .value(
+                "allow-origins",
+                "ORIGIN,...",
+                "pages that may use it, such as https://chat.example.org",
+                environment: "SKILLBUS_ALLOW_ORIGINS"
+            ),
             .flag(
                 "allow-insecure",
                 "listen on an address that others can reach, without a token",
@@ -81,6 +106,7 @@ struct Settings: Equatable, Sendable {
         ],
         details: """
             The log goes to standard error, one JSON object a line; SKILLBUS_LOG sets its level (debug, info, warning, error).
+            SIGHUP reads the tokens anew.
             SIGTERM drains: nothing new is taken, what is written is kept, and open requests go on with the next start.
             """
     )
@@ -117,11 +143,25 @@ struct Settings: Equatable, Sendable {
             throw UsageError("--routers names \(endpoints.count) routers; this version connects to one")
         }
         self.router = router
-        guard isLocal || options.flag("allow-insecure") || options.flag("health") || options.flag("check")
-        else {
+        if let file = options.value("key"), !options.flag("health") {
+            do throws(CredentialError) { key = try ClientKey.read(file) } catch { throw UsageError("--key: \(error)") }
+        }
+        // Neither serves anybody.
+        if options.flag("health") || options.flag("check") { return }
+        origins = (options.value("allow-origins") ?? "").split(separator: ",").map(String.init)
+        if let wrong = origins.first(where: { !HTTPAccess.isOrigin($0) }) {
+            throw UsageError("--allow-origins: \"\(wrong)\" is no origin, such as https://chat.example.org")
+        }
+        let file = options.value("tokens")
+        if let path = file ?? (TokenList.exists("\(state)/tokens") ? "\(state)/tokens" : nil) {
+            do throws(CredentialError) { tokens = try TokenGate(path: path) } catch {
+                throw UsageError("--tokens: \(error)")
+            }
+        }
+        guard isLocal || tokens != nil || options.flag("allow-insecure") else {
             throw UsageError(
-                "--http \(host) can be reached by others, and there is no token: listen on 127.0.0.1, or accept it with"
-                    + " --allow-insecure (SKILLBUS_ALLOW_INSECURE=1)"
+                "--http \(host) can be reached by others, and there is no token: make one with `skillbus tokens new`,"
+                    + " listen on 127.0.0.1, or accept it with --allow-insecure (SKILLBUS_ALLOW_INSECURE=1)"
             )
         }
     }

@@ -22,7 +22,7 @@ extension Exchange {
             dispatcher.passOnAcknowledgements()
             guard !dispatcher.actions.isEmpty else { break }
             dispatcher.takeActions(into: &taken)
-            for place in taken.indices {
+            for place in taken.indices where !isForNobody(place) {
                 guard let outbox = outbox(of: place) else {
                     try send(place, frontend: frontend, backend: backend, now: now)
                     continue
@@ -34,6 +34,14 @@ extension Exchange {
             filled.removeAll(keepingCapacity: true)
             taken.removeAll(keepingCapacity: true)
             passing.removeAll()
+        }
+    }
+
+    /// Whether an action is for a gateway that is gone: where it was, somebody may be who must not see it.
+    private func isForNobody(_ place: Int) -> Bool {
+        switch taken[place] {
+        case .passOn(_, let gateway), .toGateway(let gateway, _): !gateway.isConnected
+        default: false
         }
     }
 

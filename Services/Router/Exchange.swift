@@ -15,6 +15,8 @@ struct Exchange: ~Copyable {
     let settings: RouterLoop.Settings
     let log: Log
     let planner: Planner
+    /// Nil while no keys are configured.
+    let access: BusAccess?
     let instance: Identifier
     var dispatcher: Dispatcher
     var taken: [Dispatcher.Action] = []
@@ -31,8 +33,15 @@ struct Exchange: ~Copyable {
     var tasks: [UInt64: PlanningTask] = [:]
     private var questions: [UInt64: (peer: Peer, side: Side, sequence: UInt64)] = [:]
 
-    init(settings: RouterLoop.Settings, log: Log, planner: Planner, now: UInt64) {
+    init(
+        settings: RouterLoop.Settings,
+        log: Log,
+        planner: Planner,
+        access: BusAccess? = nil,
+        now: UInt64
+    ) {
         self.settings = settings
+        self.access = access
         self.log = log
         self.planner = planner
         instance = .timeOrdered(milliseconds: WallClock.milliseconds)
@@ -72,7 +81,7 @@ struct Exchange: ~Copyable {
             guard var identity = try socket.receive() else { return }
             let peer = identity.withBytes { Peer(routingID: $0) }
             guard identity.isFollowed, let first = try socket.receive() else { continue }
-            let message: Incoming
+            var message: Incoming
             do throws(IncomingError) {
                 message = try Incoming(first: first, from: socket)
             } catch {
@@ -87,10 +96,15 @@ struct Exchange: ~Copyable {
                 continue
             }
             if offenders.isShut(peer, now: now) { continue }
+            var key: UInt32?
+            if let access {
+                key = message.keyNumber
+                guard isAllowed(message.header, key: key, peer, side, access: access) else { continue }
+            }
             if message.header.type == .batch {
-                unpack(message, peer, side, now: now)
+                unpack(message, peer, side, key: key, now: now)
             } else {
-                take(message, peer, side, now: now)
+                take(message, peer, side, key: key, now: now)
             }
             if dispatcher.actions.count >= Exchange.turn || passing.bytes >= Exchange.turnBytes {
                 try perform(frontend: frontend, backend: backend, now: now)
@@ -98,15 +112,27 @@ struct Exchange: ~Copyable {
         }
     }
 
-    private mutating func take(_ message: consuming Incoming, _ peer: Peer, _ side: Side, now: UInt64) {
+    private mutating func take(
+        _ message: consuming Incoming,
+        _ peer: Peer,
+        _ side: Side,
+        key: UInt32?,
+        now: UInt64
+    ) {
         switch side {
-        case .backend: fromWorker(message, peer, now: now)
-        case .frontend: fromGateway(message, peer, now: now)
+        case .backend: fromWorker(message, peer, key: key, now: now)
+        case .frontend: fromGateway(message, peer, key: key, now: now)
         }
     }
 
     /// Takes the messages of a BATCH one by one. Events stay where they are.
-    private mutating func unpack(_ message: consuming Incoming, _ peer: Peer, _ side: Side, now: UInt64) {
+    private mutating func unpack(
+        _ message: consuming Incoming,
+        _ peer: Peer,
+        _ side: Side,
+        key: UInt32?,
+        now: UInt64
+    ) {
         let isKnown =
             side == .backend ? dispatcher.registry.workers[peer] != nil : dispatcher.registry.gateway(of: peer) != nil
         guard isKnown else { return complainAboutStranger(peer, side) }
@@ -117,7 +143,7 @@ struct Exchange: ~Copyable {
                 var cursor = BatchCursor()
                 while let part = try cursor.next(in: body), !offenders.isShut(peer, now: now) {
                     do throws(WireError) {
-                        if try take(part, of: body, at: place, peer, side, now: now) { hasPassing = true }
+                        if try take(part, of: body, at: place, peer, side, key: key, now: now) { hasPassing = true }
                     } catch {
                         offend(peer, side, error, now: now)
                     }
@@ -136,6 +162,7 @@ struct Exchange: ~Copyable {
         at place: Int,
         _ peer: Peer,
         _ side: Side,
+        key: UInt32?,
         now: UInt64
     ) throws(WireError) -> Bool {
         let bytes = body.extracting(part)
@@ -143,7 +170,7 @@ struct Exchange: ~Copyable {
         guard side == .backend, header.type == .event, header.flags.isDisjoint(with: [.bodyFrame, .attachments]),
             let worker = dispatcher.registry.workers[peer]
         else {
-            take(try Incoming(copying: bytes), peer, side, now: now)
+            take(try Incoming(copying: bytes), peer, side, key: key, now: now)
             return false
         }
         worker.lastHeard = now
@@ -218,10 +245,10 @@ struct Exchange: ~Copyable {
         }
     }
 
-    private mutating func fromGateway(_ message: consuming Incoming, _ peer: Peer, now: UInt64) {
+    private mutating func fromGateway(_ message: consuming Incoming, _ peer: Peer, key: UInt32?, now: UInt64) {
         let header = message.header
         if header.type == .query { return question(message.body(), header, peer, .frontend) }
-        if header.type == .hello { return hello(message.body(), header, peer, now: now) }
+        if header.type == .hello { return hello(message.body(), header, peer, key: key, now: now) }
         guard let gateway = dispatcher.registry.gateway(of: peer) else {
             return complainAboutStranger(peer, .frontend)
         }
@@ -263,18 +290,24 @@ struct Exchange: ~Copyable {
         )
     }
 
-    private mutating func hello(_ body: [UInt8], _ header: Header, _ peer: Peer, now: UInt64) {
-        do throws(WireError) {
+    private mutating func hello(_ body: [UInt8], _ header: Header, _ peer: Peer, key: UInt32?, now: UInt64) {
+        do {
             let hello = try JSONBody.decode(Hello.self, from: body)
             let wrong =
                 wrongName("gateway", hello.gateway, from: 1) ?? wrongName("host", hello.host)
                 ?? wrongName("product", hello.product)
             if let wrong { throw WireError.body(type: "Hello", reason: wrong) }
+            try checkName(of: hello, key: key)
             let link = dispatcher.registry.greet(hello, peer: peer, now: now)
             link.outbox.takesBatches = header.flags.contains(.takesBatches)
+            link.key = key
             log.info("gateway connected", ["gateway": "\(hello.gateway)"])
             dispatcher.actions.append(.toGateway(link, welcome))
+        } catch let error as JobError {
+            log.warning("gateway refused", ["peer": "\(peer)", "code": "\(error.code)", "reason": "\(error.message)"])
+            complain(to: peer, .frontend, error)
         } catch {
+            let error = error as? WireError ?? .body(type: "Hello", reason: "\(error)")
             offend(peer, .frontend, error, now: now)
         }
     }
@@ -289,10 +322,10 @@ struct Exchange: ~Copyable {
         return Outgoing(Header(.welcome, flags: .takesBatches), body: (try? JSONBody.encode(body)) ?? [])
     }
 
-    private mutating func fromWorker(_ message: consuming Incoming, _ peer: Peer, now: UInt64) {
+    private mutating func fromWorker(_ message: consuming Incoming, _ peer: Peer, key: UInt32?, now: UInt64) {
         let header = message.header
         if header.type == .query { return question(message.body(), header, peer, .backend) }
-        if header.type == .register { return register(message.body(), header, peer, now: now) }
+        if header.type == .register { return register(message.body(), header, peer, key: key, now: now) }
         guard let worker = dispatcher.registry.workers[peer] else {
             // After a restart of this router, or after the worker was taken for dead.
             return complainAboutStranger(peer, .backend)
@@ -372,7 +405,7 @@ struct Exchange: ~Copyable {
         return (last.kind, body.withUnsafeBytes { Array($0[last.payload]) })
     }
 
-    private mutating func register(_ body: [UInt8], _ header: Header, _ peer: Peer, now: UInt64) {
+    private mutating func register(_ body: [UInt8], _ header: Header, _ peer: Peer, key: UInt32?, now: UInt64) {
         do {
             let registration = try JSONBody.decode(Registration.self, from: body)
             for manifest in registration.manifests {
@@ -384,6 +417,7 @@ struct Exchange: ~Copyable {
                     )
                 }
             }
+            try checkSkills(of: registration, key: key)
             let credit = min(Int(clamping: header.value), registration.concurrency)
             // WELCOME goes before all that comes of it: no job may reach a worker that does not know yet that it is
             // registered.
@@ -395,6 +429,7 @@ struct Exchange: ~Copyable {
                 seen: header.sequence,
                 now: now
             )
+            worker.key = key
             dispatcher.actions.insert(.toWorker(peer, welcome), at: place)
             worker.outbox.takesBatches = header.flags.contains(.takesBatches)
             dispatcher.admit(worker, now: now)

@@ -10,6 +10,8 @@ final class GatewayLink {
     let outbox = Outbox()
     /// Ended jobs that it has not acknowledged, as counted last.
     var unacknowledged = 0
+    /// The number of its key, where keys are configured.
+    var key: UInt32?
 
     init(id: String, peer: Peer, now: UInt64) {
         self.id = id

@@ -18,6 +18,8 @@ final class Worker {
     var leases = Leases()
     var isDraining = false
     var isolation = Isolation.none
+    /// The number of its key, where keys are configured.
+    var key: UInt32?
     var lastHeard: UInt64
     let outbox = Outbox()
 

@@ -1,4 +1,6 @@
 import Bus
+import Credentials
+import Glibc
 import Lifecycle
 import Telemetry
 import Wire
@@ -29,6 +31,18 @@ enum Router {
             .value("heartbeat", "MILLISECONDS", "time between heartbeats", default: "1000"),
             .value("liveness", "N", "heartbeats of silence after which a peer is gone", default: "3"),
             .value("drain", "SECONDS", "time that running jobs get on SIGTERM", default: "50"),
+            .value(
+                "key",
+                "FILE",
+                "the router's secret key; peers need one as well then",
+                environment: "SKILLBUS_KEY_FILE"
+            ),
+            .value(
+                "allowed",
+                "FILE",
+                "keys that are let in (default: \"allowed\" beside the key)",
+                environment: "SKILLBUS_ALLOWED_KEYS"
+            ),
             .flag(
                 "allow-insecure",
                 "allow addresses that others can reach without keys",
@@ -40,11 +54,12 @@ enum Router {
         details: """
             An address is tcp://HOST:PORT (port * picks a free one) or ipc://PATH. When both are bound, one line
             `ready {"frontend": "...", "backend": "..."}` is printed.
+            `skillbus keys new` makes keys. SIGHUP reads the list of those let in anew.
             """
     )
 
     static func main() async {
-        let signals = terminationSignals()
+        let signals = terminationSignals(and: [SIGHUP])
         let options: ParsedOptions
         var settings: RouterLoop.Settings
         do {
@@ -62,7 +77,9 @@ enum Router {
             printError("skillbus-router: \(error)")
             leave(ExitCode.usage)
         }
-        if options.flag("health") { leave(await RouterHealth.answers(at: settings.backend) ? 0 : 1) }
+        if options.flag("health") {
+            leave(await RouterHealth.answers(at: settings.backend, access: settings.access) ? 0 : 1)
+        }
         if options.flag("exit-with-parent") { exitWhenParentDies() }
         await serve(settings, signals: signals)
     }
@@ -76,15 +93,25 @@ enum Router {
         settings.heartbeat = UInt64(try options.integer("heartbeat", in: 50...60_000) ?? 1000)
         settings.liveness = UInt64(try options.integer("liveness", in: 2...100) ?? 3)
         settings.drainLimit = UInt64((try options.seconds("drain") ?? 50) * 1000)
+        if let key = options.value("key") {
+            do throws(CredentialError) {
+                let list = options.value("allowed") ?? KeyFolder.list(besideKey: key)
+                settings.access = try BusAccess(keyFile: key, listFile: list)
+            } catch {
+                throw UsageError("--key: \(error)")
+            }
+        }
         for (name, address) in [("frontend", settings.frontend), ("backend", settings.backend)] {
             guard address.hasPrefix("tcp://") || address.hasPrefix("ipc://") else {
                 throw UsageError("--\(name) must be tcp://HOST:PORT or ipc://PATH, not \"\(address)\"")
             }
-            guard RouterAddress.isLocal(address) || options.flag("allow-insecure") || options.flag("health") else {
+            let isGuarded = RouterAddress.isLocal(address) || settings.access != nil
+            guard isGuarded || options.flag("allow-insecure") || options.flag("health") else {
                 throw UsageError(
                     "--\(name) \(address) can be reached from other machines, and the bus has no keys: anyone there "
-                        + "could send jobs. Bind 127.0.0.1 or ipc://, or pass --allow-insecure "
-                        + "(SKILLBUS_ALLOW_INSECURE=1) on a network that only these services share"
+                        + "could send jobs. Make keys with `skillbus keys new` and pass --key FILE, bind 127.0.0.1 or "
+                        + "ipc://, or pass --allow-insecure (SKILLBUS_ALLOW_INSECURE=1) on a network that only these "
+                        + "services share"
                 )
             }
         }
@@ -105,7 +132,13 @@ enum Router {
         startThread(named: "router") {
             do throws(BusError) {
                 try loop.run { bound in
-                    log.info("listening", ["frontend": "\(bound.frontend)", "backend": "\(bound.backend)"])
+                    log.info(
+                        "listening",
+                        [
+                            "frontend": "\(bound.frontend)", "backend": "\(bound.backend)",
+                            "keys": .bool(settings.access != nil), "zmq": .text(Context.libraryVersion),
+                        ]
+                    )
                     ServiceManager.notifyReady()
                     printOutput(#"ready {"frontend":"\#(bound.frontend)","backend":"\#(bound.backend)"}"#)
                 }
@@ -116,9 +149,13 @@ enum Router {
             }
         }
         ServiceManager.keepAlive(turns: { loop.turns.value }, wake: loop.wake)
-        let watcher = Task {
+        let watcher = Task { [terminal = StartingTerminal()] in
             var count = 0
-            for await _ in signals {
+            for await signal in signals {
+                guard signal != SIGHUP || terminal.isGone else {
+                    loop.reload()
+                    continue
+                }
                 count += 1
                 if count == 1 { ServiceManager.notifyStopping() }
                 if count == 1 { loop.drain() } else { loop.stop() }

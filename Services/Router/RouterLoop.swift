@@ -1,4 +1,5 @@
 import Bus
+import Credentials
 import Lifecycle
 import Synchronization
 import Telemetry
@@ -15,6 +16,8 @@ final class RouterLoop: Sendable {
         var heartbeat: UInt64 = 1000
         var liveness: UInt64 = 3
         var drainLimit: UInt64 = 50_000
+        /// Nil while no keys are configured.
+        var access: BusAccess?
     }
 
     struct Bound: Sendable {
@@ -22,12 +25,18 @@ final class RouterLoop: Sendable {
         let backend: String
     }
 
+    private struct Wish {
+        var isDraining = false
+        var mustStop = false
+        var hasNewList = false
+    }
+
     private let settings: Settings
     private let log: Log
     private let wakeUp: WakeUp
     /// Its turns, by which a service manager sees that it is alive.
     let turns = TurnCount()
-    private let request = Mutex<(isDraining: Bool, mustStop: Bool)>((false, false))
+    private let request = Mutex(Wish())
 
     init(_ settings: Settings, log: Log) throws(BusError) {
         self.settings = settings
@@ -38,8 +47,16 @@ final class RouterLoop: Sendable {
     /// Runs until drained or stopped. Blocks: give it a thread of its own.
     func run(ready: (Bound) -> Void) throws(BusError) {
         let context = try Context()
-        let frontend = try Socket(.router, in: context)
-        let backend = try Socket(.router, in: context)
+        // Before any socket: without somebody to ask, nobody would be let in.
+        let authenticator = try settings.access?.authenticator(in: context, log: log)
+        defer { authenticator?.stop() }
+        try serve(context, ready: ready)
+    }
+
+    private func serve(_ context: Context, ready: (Bound) -> Void) throws(BusError) {
+        let security = settings.access.map { Socket.Security.server($0.pair) } ?? .plain
+        let frontend = try Socket(.router, in: context, security: security)
+        let backend = try Socket(.router, in: context, security: security)
         let bound = Bound(
             frontend: try frontend.bind(settings.frontend),
             backend: try backend.bind(settings.backend)
@@ -49,6 +66,7 @@ final class RouterLoop: Sendable {
             settings: settings,
             log: log,
             planner: Planner(wakeUp: wakeUp),
+            access: settings.access,
             now: Monotonic.milliseconds
         )
         defer { exchange.planner.close() }
@@ -73,11 +91,18 @@ final class RouterLoop: Sendable {
             if poller.isReadable(1) {
                 try exchange.receive(from: frontend, as: .frontend, frontend: frontend, backend: backend, now: now)
             }
-            let (isDraining, mustStop) = request.withLock { $0 }
-            if try exchange.endTurn(frontend: frontend, backend: backend, isDraining: isDraining, now: now) || mustStop
-            {
-                return
+            let wish = request.withLock { wish in
+                defer { wish.hasNewList = false }
+                return wish
             }
+            if wish.hasNewList { exchange.enforceAccess(now: now) }
+            let hasDrained = try exchange.endTurn(
+                frontend: frontend,
+                backend: backend,
+                isDraining: wish.isDraining,
+                now: now
+            )
+            if hasDrained || wish.mustStop { return }
         }
     }
 
@@ -87,6 +112,19 @@ final class RouterLoop: Sendable {
     /// Takes nothing new and ends when what runs has ended.
     func drain() {
         request.withLock { $0.isDraining = true }
+        wakeUp.signal()
+    }
+
+    /// Reads the list of keys anew. Whoever is no longer on it is gone; a list that cannot be read changes nothing.
+    func reload() {
+        guard let access = settings.access else { return log.info("no keys are configured: nothing to read anew") }
+        do throws(CredentialError) {
+            try access.reload()
+            log.info("the list of keys has been read anew")
+        } catch {
+            return log.error("the list of keys stays as it was", ["reason": "\(error)"])
+        }
+        request.withLock { $0.hasNewList = true }
         wakeUp.signal()
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+public import Credentials
 internal import Glibc
 internal import Synchronization
 public import Wire
@@ -17,11 +18,16 @@ public protocol BusClientUser: AnyObject, Sendable {
     /// Called when what was waiting has been read, and at the time that the last call asked for.
     /// - Returns: When to be called next at the latest, in ``Monotonic`` milliseconds; nil for "when something comes".
     func turn(now: UInt64) -> UInt64?
+    /// The router has not let this peer in, and will be asked again every few seconds: its list may change.
+    func refused()
     /// The socket cannot be used any more; nothing is called after this. Unless a process can do without its bus, it ends.
     func failed(_ error: BusError)
 }
 
 extension BusClientUser {
+    /// Nothing.
+    public func refused() {}
+
     /// Ends the process: a supervisor starts it again, which is better than one that looks alive.
     public func failed(_ error: BusError) {
         let line = Array("bus: \(error)\n".utf8)
@@ -59,12 +65,18 @@ public final class BusClient: Sendable {
     private let watch = Semaphore()
     private let wakeUp: WakeUp
     private let byteLimit: Int
+    private let key: ClientKey?
+    /// After a refusal, in milliseconds.
+    private static let pause: UInt64 = 2000
 
     /// Makes a client that is not connected yet.
-    /// - Parameter byteLimit: Bytes that may wait to be sent.
+    /// - Parameters:
+    ///   - byteLimit: Bytes that may wait to be sent.
+    ///   - key: This peer's key, where the router asks for one.
     /// - Throws: `BusError` when the process has no descriptor left.
-    public init(byteLimit: Int = 64 * 1024 * 1024) throws(BusError) {
+    public init(byteLimit: Int = 64 * 1024 * 1024, key: ClientKey? = nil) throws(BusError) {
         wakeUp = try WakeUp()
+        self.key = key
         self.byteLimit = byteLimit
     }
 
@@ -82,12 +94,11 @@ public final class BusClient: Sendable {
         state.withLock { $0.hasStarted = true }
         runThread(named: "bus") { [self] in
             do throws(BusError) {
-                let address = "inproc://monitor-\(UInt(bitPattern: ObjectIdentifier(self).hashValue))"
-                var loop = try BusLoop(endpoint, monitoredAt: address, wakeUp: wakeUp)
+                var loop = try BusLoop(endpoint, key: key, monitoredAt: BusClient.monitorAddress, wakeUp: wakeUp)
                 report.succeed()
                 loop.next = user.turn(now: Monotonic.milliseconds)
-                if let work { runThread(named: "bus second") { [self] in second(user, work) } }
-                try serve(loop, user, work)
+                if let work { runThread(named: "bus second") { [self] in second(endpoint, user, work) } }
+                try serve(loop, endpoint, user, work)
             } catch {
                 if !report.fail(error) { user.failed(error) }
                 ended()
@@ -97,16 +108,26 @@ public final class BusClient: Sendable {
         if let error = report.error { throw error }
     }
 
+    /// Of the context of a loop, which has one socket that is watched.
+    private static let monitorAddress = "inproc://monitor"
+
     /// Is the bus thread until the client is closed, or until another thread has become it.
     private func serve(
         _ given: consuming BusLoop,
+        _ endpoint: String,
         _ user: any BusClientUser,
         _ work: (any BusWork)?
     ) throws(BusError) {
         var own: BusLoop? = consume given
         while var loop = own.take() {
             var step = Step.turn
-            while case .turn = step { step = try turn(&loop, user, work) }
+            while case .turn = step {
+                step = try turn(&loop, user, work)
+                if let time = loop.beginsAnew, Monotonic.milliseconds >= time {
+                    loop.socket.stopMonitor()
+                    loop = try BusLoop(endpoint, key: key, monitoredAt: BusClient.monitorAddress, wakeUp: wakeUp)
+                }
+            }
             guard case .work(let work) = step else {
                 loop.socket.stopMonitor()
                 _ = consume loop
@@ -123,11 +144,11 @@ public final class BusClient: Sendable {
             own?.next = 0
             own?.hasWorked = true
         }
-        if let work { second(user, work) }
+        if let work { second(endpoint, user, work) }
     }
 
     /// Watches over the work of the bus thread, and becomes the bus thread when that takes long.
-    private func second(_ user: any BusClientUser, _ work: any BusWork) {
+    private func second(_ endpoint: String, _ user: any BusClientUser, _ work: any BusWork) {
         let isOver = baton.withLock { baton in
             baton.hasSecond = true
             return baton.isOver
@@ -145,7 +166,7 @@ public final class BusClient: Sendable {
                     work.overran(now: Monotonic.milliseconds)
                     loop.next = 0
                     do throws(BusError) {
-                        return try serve(loop, user, work)
+                        return try serve(loop, endpoint, user, work)
                     } catch {
                         user.failed(error)
                         return ended()
@@ -238,7 +259,8 @@ public final class BusClient: Sendable {
         }
         if isClosed { return .closed }
         let now = Monotonic.milliseconds
-        let limit = loop.next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
+        let next = loop.beginsAnew.map { min($0, loop.next ?? .max) } ?? loop.next
+        let limit = next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
         // A pipe that is full empties at the pace of its reader: not asked again and again, but soon.
         let soon = isBlocked ? 5 : 1
         try loop.poller.wait(milliseconds: mustLookSoon ? min(limit ?? soon, soon) : mayWait ? limit : 0)
@@ -254,7 +276,7 @@ public final class BusClient: Sendable {
         }
         if loop.poller.isReadable(2) { wakeUp.clear() }
         if loop.poller.isReadable(1) {
-            loop.isConnected = try readMonitor(loop.monitor, was: loop.isConnected, user: user)
+            try readMonitor(&loop, user: user)
             // The next router says for itself.
             loop.takesBatches = false
         }
@@ -340,31 +362,28 @@ public final class BusClient: Sendable {
         }
     }
 
-    private func readMonitor(
-        _ monitor: borrowing Socket,
-        was wasConnected: Bool,
-        user: any BusClientUser
-    ) throws(BusError) -> Bool {
-        var isConnected = wasConnected
-        while var event = try monitor.receive() {
+    private func readMonitor(_ loop: inout BusLoop, user: any BusClientUser) throws(BusError) {
+        while var event = try loop.monitor.receive() {
             let number = event.withBytes { bytes in
                 bytes.byteCount >= 2 ? bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt16.self) : 0
             }
-            if event.isFollowed { _ = try monitor.receive() }
+            if event.isFollowed { _ = try loop.monitor.receive() }
             if number == MonitorEvent.handshakeSucceeded {
-                isConnected = true
+                loop.isConnected = true
                 // What waited was meant for a connection that is gone: what matters of it, its senders send again.
                 state.withLock { state in
                     state.waiting = []
                     state.bytes = 0
                 }
                 user.connected()
-            } else if number == MonitorEvent.disconnected, isConnected {
-                isConnected = false
+            } else if number == MonitorEvent.disconnected, loop.isConnected {
+                loop.isConnected = false
                 user.disconnected()
+            } else if MonitorEvent.refused.contains(number) {
+                if loop.beginsAnew == nil { loop.beginsAnew = Monotonic.milliseconds + BusClient.pause }
+                user.refused()
             }
         }
-        return isConnected
     }
 }
 

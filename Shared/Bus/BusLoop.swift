@@ -1,3 +1,4 @@
+internal import Credentials
 internal import Synchronization
 internal import Wire
 
@@ -15,17 +16,24 @@ struct BusLoop: ~Copyable, @unchecked Sendable {
     /// Whether the router has said that it takes BATCH.
     var takesBatches = false
     var batch = BatchWriter()
+    /// When to begin anew after a refusal, in ``Monotonic`` milliseconds.
+    var beginsAnew: UInt64?
     /// Whether the thread has just worked on something else: what has come meanwhile is read before more of that.
     var hasWorked = false
     /// When the user wants to be called next at the latest; nil for "when something comes".
     var next: UInt64?
 
     /// Connects.
-    init(_ endpoint: String, monitoredAt address: String, wakeUp: WakeUp) throws(BusError) {
+    init(
+        _ endpoint: String,
+        key: ClientKey?,
+        monitoredAt address: String,
+        wakeUp: WakeUp
+    ) throws(BusError) {
         // Its own context: it ends with the sockets, which waits until what was sent has left (for as long as
         // ZMQ_LINGER allows). Were it kept by others, a process could exit before its last words are out.
         let context = try Context()
-        let socket = try Socket(.dealer, in: context)
+        let socket = try Socket(.dealer, in: context, security: key.map { .client($0) } ?? .plain)
         let monitor = try Socket(.pair, in: context)
         try socket.monitor(at: address)
         try monitor.connect(address)

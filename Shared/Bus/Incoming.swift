@@ -75,6 +75,11 @@ public struct Incoming: ~Copyable {
         do { return try socket.receive() } catch { throw .bus(error) }
     }
 
+    /// The number that an ``Authenticator`` has given to the key of whoever sent this; nil without one.
+    public var keyNumber: UInt32? {
+        mutating get { first.keyNumber }
+    }
+
     /// The body's own frame, if it has one.
     private var second: SharedFrame? { header.flags.contains(.bodyFrame) ? rest.first : nil }
 

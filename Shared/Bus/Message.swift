@@ -40,6 +40,20 @@ public struct Message: ~Copyable, @unchecked Sendable {
         mutating get { zmq_msg_size(&raw) }
     }
 
+    /// The number that an ``Authenticator`` has given to the key of whoever sent this; nil without one.
+    var keyNumber: UInt32? {
+        mutating get {
+            guard var digit = czmq_user(&raw) else { return nil }
+            var number: UInt32 = 0
+            while digit.pointee != 0 {
+                guard 48...57 ~= digit.pointee else { return nil }
+                number = number &* 10 &+ UInt32(digit.pointee - 48)
+                digit += 1
+            }
+            return number
+        }
+    }
+
     /// Whether another frame of the same message follows, as received.
     public var isFollowed: Bool {
         mutating get { zmq_msg_more(&raw) != 0 }

@@ -1,11 +1,14 @@
+public import Credentials
 public import Wire
 
 /// One question to a router over a connection of its own, as any peer may ask: what health checks need.
 public enum RouterQuestion {
     /// Asks, and waits for the answer.
     /// - Returns: The body of the answer; nil when there is none in time.
-    public static func ask(_ query: Query, at endpoint: String, within seconds: Int = 3) async -> [UInt8]? {
-        guard let client = try? BusClient(),
+    public static func ask(_ query: Query, at endpoint: String, key: ClientKey? = nil, within seconds: Int = 3) async
+        -> [UInt8]?
+    {
+        guard let client = try? BusClient(key: key),
             let question = try? Outgoing(Header(.query, sequence: 1), json: query)
         else { return nil }
         let (answers, answer) = AsyncStream<[UInt8]?>.makeStream(bufferingPolicy: .bufferingNewest(1))

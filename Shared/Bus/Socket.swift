@@ -1,4 +1,5 @@
 internal import CZMQ
+public import Credentials
 internal import Wire
 
 /// A libzmq context: its I/O threads. Ends when nothing uses it any more, after its sockets.
@@ -33,6 +34,18 @@ public struct Socket: ~Copyable {
         case dealer
         /// The other end of a monitor.
         case pair
+        /// Answers questions one after the other.
+        case answering
+    }
+
+    /// How the other side is known.
+    public enum Security: Sendable {
+        /// It is not: for loopback and files, and networks that nobody else is on.
+        case plain
+        /// By CURVE: this side binds, and an ``Authenticator`` of the context knows whom to let in. Without one nobody is.
+        case server(KeyPair)
+        /// By CURVE: this side connects, to whoever has the router's key.
+        case client(ClientKey)
     }
 
     /// What became of a frame that was to be sent.
@@ -49,50 +62,34 @@ public struct Socket: ~Copyable {
     private let context: Context  // lives as long as the socket
 
     /// Makes a socket with every option that the bus relies on (docs/protocol.md, section 2).
-    public init(_ kind: Kind, in context: Context) throws(BusError) {
+    public init(_ kind: Kind, in context: Context, security: Security = .plain) throws(BusError) {
         let type =
             switch kind {
             case .router: ZMQ_ROUTER
             case .dealer: ZMQ_DEALER
             case .pair: ZMQ_PAIR
+            case .answering: ZMQ_REP
             }
         guard let pointer = zmq_socket(context.pointer, type) else { throw BusError("zmq_socket") }
+        let options = SocketOptions(socket: pointer)
+        do throws(BusError) {
+            try options.secure(security)
+        } catch {
+            zmq_close(pointer)
+            throw error
+        }
+        options.prepare(kind)
         self.pointer = pointer
         self.context = context
-        guard kind != .pair else { return }
-        set(ZMQ_LINGER, 2000)  // without it, closing waits for ever for a peer that is gone
-        set(ZMQ_SNDHWM, 10_000)  // credit is the bound; these must never be reached
-        set(ZMQ_RCVHWM, 10_000)
-        set(ZMQ_HEARTBEAT_IVL, 1000)
-        set(ZMQ_HEARTBEAT_TIMEOUT, 3000)
-        set(ZMQ_HEARTBEAT_TTL, 3000)
-        set(ZMQ_HANDSHAKE_IVL, 5000)
-        set(ZMQ_TCP_KEEPALIVE, 1)
-        setWide(ZMQ_MAXMSGSIZE, Int64(Limits.frame))
-        switch kind {
-        case .router:
-            set(ZMQ_ROUTER_MANDATORY, 1)  // a send to nobody is an error, not silence
-            set(ZMQ_BACKLOG, 1024)
-        case .dealer:
-            set(ZMQ_IMMEDIATE, 1)  // nothing is queued for a router that is not there
-            set(ZMQ_RECONNECT_IVL, 100)
-            set(ZMQ_RECONNECT_IVL_MAX, 2000)
-            set(ZMQ_CONNECT_TIMEOUT, 2000)
-            set(ZMQ_TCP_MAXRT, 5000)
-        case .pair: break
-        }
     }
 
     deinit { zmq_close(pointer) }
 
-    private func set(_ option: Int32, _ value: Int32) {
-        var value = value
-        zmq_setsockopt(pointer, option, &value, MemoryLayout<Int32>.size)
-    }
-
-    private func setWide(_ option: Int32, _ value: Int64) {
-        var value = value
-        zmq_setsockopt(pointer, option, &value, MemoryLayout<Int64>.size)
+    /// Whether this socket lets nobody in that the context's ``Authenticator`` does not: for tests.
+    var isEnforcing: Bool {
+        var value: Int32 = 0
+        var size = MemoryLayout<Int32>.size
+        return zmq_getsockopt(pointer, SocketOptions.enforceDomain, &value, &size) == 0 && value == 1
     }
 
     /// What can be waited for with `poll`; ``Poller`` knows what it means.
@@ -110,7 +107,7 @@ public struct Socket: ~Copyable {
     /// Binds, and returns the address that it got: with port `*` or 0, the one chosen.
     public borrowing func bind(_ endpoint: String) throws(BusError) -> String {
         // Only where asked for: it makes IPv4 addresses read like IPv6 ones.
-        if endpoint.contains("[") || endpoint.contains("//*") { set(ZMQ_IPV6, 1) }
+        if endpoint.contains("[") || endpoint.contains("//*") { SocketOptions(socket: pointer).set(ZMQ_IPV6, 1) }
         guard zmq_bind(pointer, endpoint) == 0 else { throw BusError("bind \(endpoint)") }
         var buffer = [CChar](repeating: 0, count: 512)
         var size = buffer.count
@@ -123,13 +120,15 @@ public struct Socket: ~Copyable {
     /// Connects, now and again after every loss.
     public borrowing func connect(_ endpoint: String) throws(BusError) {
         // Only where asked for: with it, names are looked up as IPv6 ones first.
-        if endpoint.contains("[") { set(ZMQ_IPV6, 1) }
+        if endpoint.contains("[") { SocketOptions(socket: pointer).set(ZMQ_IPV6, 1) }
         guard zmq_connect(pointer, endpoint) == 0 else { throw BusError("connect \(endpoint)") }
     }
 
     /// Reports connects and disconnects to a pair socket at the given inproc address.
     public borrowing func monitor(at endpoint: String) throws(BusError) {
-        let events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED
+        let events =
+            ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+            | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL
         guard zmq_socket_monitor(pointer, endpoint, events) == 0 else { throw BusError("zmq_socket_monitor") }
     }
 

@@ -5,6 +5,10 @@ internal import Glibc
 enum MonitorEvent {
     static let handshakeSucceeded = UInt16(ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
     static let disconnected = UInt16(ZMQ_EVENT_DISCONNECTED)
+    /// The other side does not take this key, or speaks another mechanism: libzmq does not try again by itself.
+    static let refused: Set = [
+        UInt16(ZMQ_EVENT_HANDSHAKE_FAILED_AUTH), UInt16(ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL),
+    ]
 }
 
 /// Runs the closure on a new, detached thread.

@@ -16,6 +16,8 @@ public struct HTTPRequest: Sendable {
     public var peer: String
     /// What the route's pattern has named, such as `id` of `/v1/sessions/{id}`.
     public var parameters: [String: String] = [:]
+    /// Who sends it, once the handler has found that out; empty, and so nobody, until then.
+    public var user = ""
 
     /// Makes a request, as tests of handlers do.
     /// - Throws: ``HTTPProblem`` when the target cannot be decoded.

@@ -6,12 +6,13 @@ internal import Glibc
 /// It also clears the inherited signal mask, since a parent may have blocked SIGTERM, and ignores SIGPIPE, so that a
 /// peer that goes away is an error code. A handler that writes to a pipe is used because a Dispatch source misses
 /// signals that come before its registration, and `sigwait` does not work under an async main.
-public func terminationSignals() -> AsyncStream<Int32> {
+/// - Parameter others: signals that are to come as well, such as SIGHUP.
+/// - Returns: the numbers of the signals, as they come.
+public func terminationSignals(and others: [Int32] = []) -> AsyncStream<Int32> {
     var ends: [Int32] = [-1, -1]
     let failure = clinux_pipe(&ends)
     precondition(failure == 0, "pipe2: errno \(errno)")
-    clinux_signal_to(ends[1], SIGTERM)
-    clinux_signal_to(ends[1], SIGINT)
+    for number in [SIGTERM, SIGINT] + others { clinux_signal_to(ends[1], number) }
     signal(SIGPIPE, SIG_IGN)
     // A limit on the size of files is an error code too, as a full disk is.
     signal(SIGXFSZ, SIG_IGN)
@@ -31,6 +32,25 @@ public func terminationSignals() -> AsyncStream<Int32> {
         }
     }
     return stream
+}
+
+/// The terminal that a process was started from. Of SIGHUP it tells "read your lists anew" from "the terminal is gone",
+/// which ends a program that somebody runs by hand.
+public struct StartingTerminal: Sendable {
+    private let existed = StartingTerminal.exists
+
+    /// To be made at the start, before the terminal can go.
+    public init() {}
+
+    /// Whether there was one and it is there no longer.
+    public var isGone: Bool { existed && !StartingTerminal.exists }
+
+    private static var exists: Bool {
+        let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        close(descriptor)
+        return true
+    }
 }
 
 /// Runs the closure on a new thread of its own, for calls that block: they have no place in a task.

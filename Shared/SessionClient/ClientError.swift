@@ -4,6 +4,8 @@ internal import Wire
 public enum ClientError: Error, Equatable, Sendable {
     /// The address is none that can be used.
     case invalidURL(String, reason: String)
+    /// The file that should hold the token does not.
+    case noToken(reason: String)
     /// No connection could be made.
     case unreachable(url: String, reason: String)
     /// The connection broke in the middle.
@@ -22,7 +24,7 @@ public enum ClientError: Error, Equatable, Sendable {
         switch self {
         case .unreachable, .interrupted, .timeout: true
         case .problem(let problem): problem.status == 429 || problem.status >= 500
-        case .invalidURL, .badResponse, .cancelled: false
+        case .invalidURL, .noToken, .badResponse, .cancelled: false
         }
     }
 }
@@ -33,6 +35,7 @@ extension ClientError: CustomStringConvertible {
         switch self {
         case .invalidURL(let url, let reason):
             "\"\(url)\" is not a gateway's address (\(reason)): it must be like http://127.0.0.1:8080"
+        case .noToken(let reason): "SKILLBUS_TOKEN_FILE: \(reason)"
         case .unreachable(let url, let reason):
             "no gateway at \(url) (\(reason)): start one with `skillbus up`, or set SKILLBUS_URL"
         case .interrupted(let url, let reason):
@@ -95,8 +98,11 @@ public struct Problem: Equatable, Sendable, CustomStringConvertible {
     /// The sentences for a person.
     public var description: String {
         var text = detail ?? title
-        if let hint, !hint.isEmpty { text += ": \(hint)" }
-        if status == 401 { text += "; set SKILLBUS_TOKEN to the gateway's token" }
+        if let hint, !hint.isEmpty {
+            text += ": \(hint)"
+        } else if status == 401 {
+            text += "; set SKILLBUS_TOKEN to the gateway's token"
+        }
         if let retryAfter { text += " (try again in \(max(1, Int(retryAfter.rounded(.up)))) s)" }
         return text
     }

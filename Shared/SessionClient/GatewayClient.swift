@@ -1,3 +1,4 @@
+internal import Credentials
 public import Lifecycle
 public import Wire
 
@@ -26,18 +27,27 @@ public struct GatewayClient: Sendable {
         self.seconds = seconds
     }
 
-    /// A client of the gateway that `SKILLBUS_URL` names, with the token of `SKILLBUS_TOKEN`.
+    /// A client of the gateway that `SKILLBUS_URL` names, with the token of `SKILLBUS_TOKEN`, or else of the file that
+    /// `SKILLBUS_TOKEN_FILE` names. There is no option for it: what is on a command line everybody on the machine sees.
     /// - Parameters:
     ///   - override: an address that counts more than the variable.
+    ///   - seconds: how long an answer may take.
     ///   - variables: the environment.
     /// - Returns: the client.
-    /// - Throws: `ClientError.invalidURL`.
+    /// - Throws: `ClientError.invalidURL`, `ClientError.noToken`.
     public static func fromEnvironment(
         url override: String? = nil,
+        seconds: Double = 30,
         _ variables: [String: String] = Environment.all
     ) throws(ClientError) -> GatewayClient {
-        let named = variables["SKILLBUS_URL"].flatMap { $0.isEmpty ? nil : $0 }
-        return try GatewayClient(url: override ?? named ?? defaultURL, token: variables["SKILLBUS_TOKEN"])
+        func named(_ name: String) -> String? { variables[name].flatMap { $0.isEmpty ? nil : $0 } }
+        var token = named("SKILLBUS_TOKEN")
+        if token == nil, let file = named("SKILLBUS_TOKEN_FILE") {
+            do throws(CredentialError) { token = try BearerToken.read(file) } catch {
+                throw .noToken(reason: error.description)
+            }
+        }
+        return try GatewayClient(url: override ?? named("SKILLBUS_URL") ?? defaultURL, token: token, seconds: seconds)
     }
 
     /// One call with a JSON answer, for what has no method here.

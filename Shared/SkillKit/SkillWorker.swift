@@ -1,4 +1,5 @@
 internal import Bus
+internal import Credentials
 internal import Lifecycle
 internal import Synchronization
 internal import Telemetry
@@ -35,6 +36,12 @@ public enum SkillWorker {
                     environment: "SKILLBUS_ROUTERS",
                     default: "127.0.0.1"
                 ),
+                .value(
+                    "key",
+                    "FILE",
+                    "this worker's secret key, if the router asks for one",
+                    environment: "SKILLBUS_KEY_FILE"
+                ),
                 .value("name", "NAME", "name shown to people (default: host and process id)"),
                 .value(
                     "concurrency",
@@ -61,11 +68,13 @@ public enum SkillWorker {
         let concurrency: Int?
         let drain: Double
         let endpoint: String
+        var key: ClientKey?
         do {
             options = try command.parse(Array(CommandLine.arguments.dropFirst()))
             concurrency = try options.integer("concurrency", in: 1...1024)
             drain = try options.seconds("drain") ?? 50
             endpoint = try self.endpoint(options.value("routers") ?? "")
+            if let file = options.value("key") { key = try ClientKey.read(file) }
         } catch {
             printError("\(command.name): \(error)")
             leave(ExitCode.usage)
@@ -99,7 +108,7 @@ public enum SkillWorker {
             leave(ExitCode.success)
         }
         if options.flag("health") {
-            leave(await HealthCheck.passes(endpoint: endpoint, skills: hosted.map(\.manifest.id)) ? 0 : 1)
+            leave(await HealthCheck.passes(endpoint: endpoint, key: key, skills: hosted.map(\.manifest.id)) ? 0 : 1)
         }
         if options.flag("exit-with-parent") { exitWhenParentDies() }
         await serve(
@@ -107,6 +116,7 @@ public enum SkillWorker {
             name: name,
             hosted: hosted,
             endpoint: endpoint,
+            key: key,
             concurrency: concurrency ?? hosted.map(\.manifest.concurrency).max() ?? 1,
             drain: drain,
             signals: signals
@@ -130,6 +140,7 @@ public enum SkillWorker {
         name: String,
         hosted: [HostedSkill],
         endpoint: String,
+        key: ClientKey?,
         concurrency: Int,
         drain: Double,
         signals: AsyncStream<Int32>
@@ -148,7 +159,7 @@ public enum SkillWorker {
         let client: BusClient
         let runtime: WorkerRuntime
         do {
-            client = try BusClient()
+            client = try BusClient(key: key)
             runtime = WorkerRuntime(
                 skills: hosted,
                 registration: registration,
@@ -170,7 +181,7 @@ public enum SkillWorker {
             while true {
                 try await Task.sleep(for: RouterAbsence.interval)
                 guard let seconds = absence.look(isRegistered: runtime.isRegistered, at: .now) else { continue }
-                let hint = "is a router there, and is --routers its address for workers?"
+                let hint = "is a router there, is --routers its address for workers, is --key on its list?"
                 log.warning(
                     "not registered with any router",
                     ["router": .text(endpoint), "seconds": .number(seconds), "hint": .text(hint)]

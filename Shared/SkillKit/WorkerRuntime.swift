@@ -97,6 +97,10 @@ final class WorkerRuntime: BusClientUser {
         log.info("router lost, reconnecting")
     }
 
+    func refused() {
+        log.warning("the router does not let this key in", ["hint": "it must be on the router's list, as a worker"])
+    }
+
     /// What a call is answered may be lost with the connection: whoever waits decides what to do.
     private func failCalls() {
         let lost = state.withLock { state in

@@ -226,6 +226,8 @@ extension JobError {
         public static let badManifest = "bad_manifest"
         /// The id and version are taken by another manifest.
         public static let manifestConflict = "manifest_conflict"
+        /// The key of the peer does not allow it.
+        public static let forbidden = "forbidden"
         /// No router could be reached in time.
         public static let noRouter = "no_router"
     }

@@ -252,6 +252,7 @@ struct OtherRenderTests {
         let json = Output.escaped("{\"a\":\"\u{9b}x\u{7f}é\"}")
         #expect(json == "{\"a\":\"\\u009bx\\u007fé\"}")
         #expect(try JSONBody.decode(JSONValue.self, from: json.utf8)["a"] == "\u{9b}x\u{7f}é")
+        #expect(Output.escaped("{\"a\":\"\u{202e}中\"}") == "{\"a\":\"\\u202e中\"}")
     }
 
     @Test(

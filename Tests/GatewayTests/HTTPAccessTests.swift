@@ -12,7 +12,7 @@ import Testing
         path: String = "/v1/sessions"
     ) -> Int {
         do throws(HTTPProblem) {
-            try access.check(HTTPRequest(method, path, headers: headers))
+            _ = try access.check(HTTPRequest(method, path, headers: headers))
             return 200
         } catch {
             return error.status
@@ -52,21 +52,64 @@ import Testing
         #expect(check(access, "POST", ["Host": "box:8080"]) == 200)
     }
 
-    @Test func tokenIsAskedForEverywhereButInProbes() {
-        let access = HTTPAccess(address: "0.0.0.0", token: "secret")
-        #expect(check(access, "POST", ["Authorization": "Bearer secret"]) == 200)
-        #expect(check(access, "POST", ["Authorization": "bearer secret"]) == 200)
-        for wrong in ["Bearer secre", "Bearer secret2", "Bearer ", "Basic secret", "secret", ""] {
-            #expect(check(access, "POST", ["Authorization": wrong]) == 401)
-        }
+    @Test func tokenIsAskedForEverywhereButInProbes() throws {
+        let (gate, folder, token) = try TokenGate.ofOneToken()
+        let access = HTTPAccess(address: "0.0.0.0", tokens: gate)
+        #expect(check(access, "POST", ["Authorization": "Bearer \(token)"]) == 200)
+        #expect(check(access, "POST", ["Authorization": "bearer \(token)"]) == 200)
+        let wrong = [
+            "Bearer \(token.dropLast())", "Bearer \(token)2", "Bearer ", "Basic \(token)", token, "",
+            "Bearer \(token.uppercased())", "Bearer x\(token)", "Bearer  \(token)", "Bearer skillbus__",
+        ]
+        for wrong in wrong { #expect(check(access, "POST", ["Authorization": wrong]) == 401, "\(wrong)") }
         #expect(check(access, "POST", [:]) == 401)
         var twice = HTTPHeaders()
-        twice.append("Authorization", "Bearer secret")
-        twice.append("Authorization", "Bearer secret")
+        twice.append("Authorization", "Bearer \(token)")
+        twice.append("Authorization", "Bearer \(token)")
         #expect(check(access, "POST", twice) == 401)
         #expect(check(access, "GET", [:], path: "/healthz") == 200)
         #expect(check(access, "GET", [:], path: "/readyz") == 200)
-        #expect(check(access, "GET", [:], path: "/v1/sessions?token=secret") == 401)
+        #expect(check(access, "GET", [:], path: "/v1/sessions?token=\(token)") == 401)
+        #expect(check(access, "OPTIONS", [:]) == 401)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func allowedOriginsMayUseItAndReadTheAnswers() async throws {
+        let origin = "https://chat.example.org"
+        let gateway = try await ServedGateway(origins: [origin])
+        let answer = try await gateway.send("POST", "/v1/sessions", "{}", headers: ["Origin": origin])
+        #expect(answer.status == 201)
+        #expect(answer.headers["access-control-allow-origin"] == origin)
+        #expect(answer.headers["vary"] == "Origin")
+        #expect(answer.headers["access-control-allow-credentials"] == nil)
+        let asked = ["Origin": origin, "Access-Control-Request-Method": "POST"]
+        let preflight = try await gateway.send("OPTIONS", "/v1/sessions", headers: asked)
+        #expect(preflight.status == 204)
+        #expect(preflight.headers["access-control-allow-headers"]?.contains("Authorization") == true)
+        // Under its name a proxy may pass requests on.
+        let named = try await gateway.send("GET", "/v1/sessions", headers: ["Host": "chat.example.org"])
+        #expect(named.status == 200)
+        for stranger in ["https://evil.example", "null", "https://chat.example.org.evil.example", "http://x"] {
+            let asked = ["Origin": stranger, "Access-Control-Request-Method": "POST"]
+            for answer in [
+                try await gateway.send("OPTIONS", "/v1/sessions", headers: asked),
+                try await gateway.send("GET", "/v1/sessions", headers: asked),
+            ] {
+                #expect(!answer.headers.keys.contains { $0.hasPrefix("access-control-") }, "\(stranger)")
+                #expect(answer.headers["vary"] == "Origin")
+            }
+            #expect(try await gateway.send("POST", "/v1/sessions", "{}", headers: asked).status == 403)
+        }
+        await gateway.stop()
+    }
+
+    @Test(arguments: [
+        ("https://a.example", true), ("http://localhost:3000", true), ("https://[::1]:1", true), ("*", false),
+        ("null", false), ("", false), ("https://", false), ("https://a.example/", false), ("a.example", false),
+        ("https://a b", false), ("https://a.example\r\nX: y", false), ("file://x", false),
+    ])
+    func originsAreSchemeAndAuthority(_ text: String, _ isOne: Bool) {
+        #expect(HTTPAccess.isOrigin(text) == isOne)
     }
 
     @Test func strangersAreRefusedOverTheWireAndGetNoCORS() async throws {

@@ -16,7 +16,8 @@ final class ServedGateway: Sendable {
 
     init(
         address: String = "127.0.0.1",
-        token: String? = nil,
+        tokens: TokenGate? = nil,
+        origins: [String] = [],
         streams: Int = 500,
         heartbeat: Duration = .seconds(15),
         in folder: TemporaryFolder? = nil
@@ -32,7 +33,7 @@ final class ServedGateway: Sendable {
         self.streams = StreamLimit(streams)
         let routes = GatewayRoutes(
             sessions: sessions,
-            access: HTTPAccess(address: address, token: token),
+            access: HTTPAccess(address: address, tokens: tokens, origins: origins),
             log: log,
             streams: self.streams,
             heartbeat: heartbeat

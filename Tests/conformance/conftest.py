@@ -75,10 +75,10 @@ def start(tmp_path):
 class System:
     """Everything, as `skillbus up` starts it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, environment=None):
         ready = folder / "ready.json"
         self.program = Program("skillbus", "up", "--http", "127.0.0.1:0", "--state", folder / "state",
-                               "--ready-file", ready, folder=folder)
+                               "--ready-file", ready, folder=folder, environment=environment)
         try:
             self.ready = json.loads(eventually(lambda: self.program.process.poll() is not None or (
                 ready.exists() and ready.read_text()), within=40))
@@ -101,9 +101,9 @@ def system(tmp_path_factory):
 class Bus:
     """A router alone."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *arguments):
         self.program = Program("skillbus-router", "--frontend", "tcp://127.0.0.1:*", "--backend", "tcp://127.0.0.1:*",
-                               folder=folder)
+                               *arguments, folder=folder)
 
         def ready_line():
             return next((line for line in self.program.output.splitlines() if line.startswith("ready ")), None)

@@ -17,8 +17,9 @@ class Answer:
 
 
 class Client:
-    def __init__(self, url):
+    def __init__(self, url, token=None):
         self.host = urllib.parse.urlsplit(url).netloc
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def call(self, method, path, body=None, headers=None, within=30):
         connection = http.client.HTTPConnection(self.host, timeout=within)
@@ -26,7 +27,7 @@ class Client:
             if isinstance(body, (dict, list)):
                 body = json.dumps(body).encode()
                 headers = {"Content-Type": "application/json"} | (headers or {})
-            connection.request(method, path, body, headers or {})
+            connection.request(method, path, body, self.headers | (headers or {}))
             return Answer(connection.getresponse())
         finally:
             connection.close()
@@ -43,7 +44,7 @@ class Client:
         return self.call("POST", f"/v1/sessions/{session}/requests", {"text": text} | fields, headers)
 
     def follow(self, session, after=None):
-        return Stream(self.host, session, after)
+        return Stream(self.host, session, after, self.headers)
 
     def run(self, text, session=None, within=30, **fields):
         """A request in a session, from its first event to its end: (answer, events)."""
@@ -57,9 +58,9 @@ class Client:
 class Stream:
     """An event stream (SSE) of a session."""
 
-    def __init__(self, host, session, after=None):
+    def __init__(self, host, session, after=None, headers=None):
         self.connection = http.client.HTTPConnection(host, timeout=30)
-        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": str(after)} if after is not None else {})
+        headers = (headers or {}) | {"Accept": "text/event-stream"} | ({"Last-Event-ID": str(after)} if after is not None else {})
         self.connection.request("GET", f"/v1/sessions/{session}/events", headers=headers)
         self.response = self.connection.getresponse()
 

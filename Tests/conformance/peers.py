@@ -6,21 +6,46 @@ import threading
 import time
 
 import zmq
+import zmq.utils.z85
 
 from wire import (ANSWER, CREDIT, DELTA, DISPATCH, ERROR, EVENT, EVENT_ACK, FINISHED, HEARTBEAT, HELLO, QUERY,
                   REGISTER, STARTED, SUBMIT, TERMINAL, WELCOME, Message, decode_job, encode_executions, encode_job,
                   encode_records, encode_running, new_id, read_records, text_id)
 
 
+class Key:
+    """A CURVE key: its own public and secret half, and the public one of the router. All are bytes."""
+
+    def __init__(self, public, secret, router):
+        self.public, self.secret, self.router = public, secret, router
+
+    @classmethod
+    def read(cls, path):
+        """The file of a gateway's or worker's key, as `skillbus keys` writes it."""
+        lines = dict(line.split() for line in open(path) if not line.startswith("#"))
+        return cls(*(bytes.fromhex(lines[name]) for name in ("public", "secret", "router")))
+
+    def but_new(self):
+        """Another key for the same router, which does not know it."""
+        public, secret = (zmq.utils.z85.decode(half) for half in zmq.curve_keypair())
+        return Key(public, secret, self.router)
+
+    def use(self, socket):
+        socket.curve_publickey, socket.curve_secretkey = self.public, self.secret
+        socket.curve_serverkey = self.router
+
+
 class Peer:
     """A socket that speaks the protocol: a DEALER that connects, or a ROUTER that binds."""
 
-    def __init__(self, connect=None, bind=None):
+    def __init__(self, connect=None, bind=None, key=None):
         self.context = zmq.Context()
         self.socket = self.context.socket(zmq.DEALER if connect else zmq.ROUTER)
         self.socket.linger = 0
         if connect:
             self.socket.setsockopt(zmq.IMMEDIATE, 1)
+            if key:
+                key.use(self.socket)
             self.socket.connect(connect)
             self.endpoint = connect
         else:
@@ -82,8 +107,9 @@ class Connection:
     # Flags of HELLO and REGISTER.
     flags = 0
 
-    def __init__(self, endpoint):
+    def __init__(self, endpoint, key=None):
         self.endpoint = endpoint
+        self.key = key
         self.inbox = queue.Queue()
         self.outbox = queue.Queue()
         self.welcome = None
@@ -94,7 +120,7 @@ class Connection:
         self._thread.start()
 
     def _run(self):
-        with Peer(connect=self.endpoint) as peer:
+        with Peer(connect=self.endpoint, key=self.key) as peer:
             self._send(peer, self.introduction())
             last = introduced = time.monotonic()
             while not self._ended.is_set():
@@ -163,7 +189,7 @@ class Connection:
 class Worker(Connection):
     """A worker whose test says what its jobs do."""
 
-    def __init__(self, endpoint, skill, concurrency=1, wait=True, **manifest):
+    def __init__(self, endpoint, skill, concurrency=1, wait=True, key=None, **manifest):
         self.name = f"python-{skill}-{os.urandom(2).hex()}"
         self.instance = text_id(new_id())
         self.skill, self.concurrency, self.free = skill, concurrency, concurrency
@@ -171,7 +197,7 @@ class Worker(Connection):
                          "concurrency": concurrency} | manifest
         self.seen = 0
         self.running = {}  # execution: number of its last event
-        super().__init__(endpoint)
+        super().__init__(endpoint, key)
         if wait:
             assert self.welcomed.wait(10), "no WELCOME"
 
@@ -216,12 +242,13 @@ class Worker(Connection):
 class Gateway(Connection):
     """A gateway that keeps nothing: it submits, and acknowledges what ends."""
 
-    def __init__(self, endpoint, name=None):
+    def __init__(self, endpoint, name=None, wait=True, key=None):
         self.name = name or f"python-gateway-{os.urandom(4).hex()}"
         self.instance = text_id(new_id())
         self.asked = 0
-        super().__init__(endpoint)
-        assert self.welcomed.wait(10), "no WELCOME"
+        super().__init__(endpoint, key)
+        if wait:
+            assert self.welcomed.wait(10), "no WELCOME"
 
     def introduction(self):
         return Message(HELLO, flags=self.flags, body={"gateway": self.name, "instance": self.instance, "host": socket.gethostname(),

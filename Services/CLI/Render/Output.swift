@@ -41,13 +41,16 @@ enum Output {
         try line(escaped(String(decoding: bytes, as: UTF8.self)))
     }
 
-    /// JSON allows some control characters as they are; a terminal might obey them. Escaped it is the same JSON.
+    /// JSON allows some characters as they are that a terminal might obey. Escaped it is the same JSON.
     static func escaped(_ json: String) -> String {
-        guard json.unicodeScalars.contains(where: { 127..<160 ~= $0.value }) else { return json }
+        func mustEscape(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 127 && Terminal.isUnsafe(scalar) }
+        guard json.unicodeScalars.contains(where: mustEscape) else { return json }
         var result = String.UnicodeScalarView()
         for scalar in json.unicodeScalars {
-            if 127..<160 ~= scalar.value {
-                result.append(contentsOf: "\\u00\(String(scalar.value, radix: 16))".unicodeScalars)
+            if mustEscape(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                let zeros = String(repeating: "0", count: 4 - digits.count)
+                result.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
             } else {
                 result.append(scalar)
             }

@@ -36,7 +36,8 @@ enum Terminal {
         safe(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))
     }
 
-    private static func isUnsafe(_ scalar: UnicodeScalar) -> Bool {
+    /// Whether a character, as it is, may change what a terminal does or shows.
+    static func isUnsafe(_ scalar: UnicodeScalar) -> Bool {
         switch scalar.value {
         case 9, 10: false
         case 0..<32, 127..<160: true

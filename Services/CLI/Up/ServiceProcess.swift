@@ -57,9 +57,11 @@ final class ServiceProcess: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
         posix_spawnattr_setflags(&attributes, Int16(flags))
-        // A service manager that started this program waits for its word, not for its children's.
-        let variables = Environment.all.filter { !ServiceManager.variables.contains($0.key) }
-            .merging(environment) { $1 }
+        // A service manager that started this program waits for its word, not for its children's. Services need no
+        // client's token, and their keys are this program's to give.
+        let withheld = ServiceManager.variables + ["SKILLBUS_TOKEN", "SKILLBUS_TOKEN_FILE", "SKILLBUS_KEY_FILE"]
+        let own = Environment.all.filter { !withheld.contains($0.key) }
+        let variables = own.merging(environment) { $1 }
         let argv = ([path] + arguments).map { strdup($0) } + [nil]
         let envp = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer {

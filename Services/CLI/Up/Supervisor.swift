@@ -1,3 +1,4 @@
+internal import Credentials
 internal import Glibc
 internal import Lifecycle
 internal import SessionClient
@@ -15,6 +16,8 @@ actor Supervisor {
         case ended(Int, process: Int32, status: Int32)
         case due(Int)
         case routable(Set<Int32>)
+        /// The gateway is ready, and does not tell this program more.
+        case unseen
         case overdue(Role)
         case signal
     }
@@ -73,6 +76,10 @@ actor Supervisor {
             case .routable(let processes):
                 routable = processes
                 checkComplete()
+            case .unseen:
+                // They have said themselves that the router took them.
+                routable = Set(services.compactMap { $0.ready == nil ? nil : $0.process?.id })
+                checkComplete()
             case .overdue(let role): if draining == role { kill(role) }
             case .signal: signalled()
             }
@@ -92,7 +99,7 @@ actor Supervisor {
         do throws(CommandFailure) {
             let process = try ServiceProcess(
                 service.path,
-                arguments(service.role),
+                arguments(service),
                 environment: ["SKILLBUS_STATE": folder.path],
                 onLine: { process, stream, line in
                     if stream == .output, line.hasPrefix("ready "),
@@ -114,14 +121,25 @@ actor Supervisor {
         }
     }
 
-    private func arguments(_ role: Role) -> [String] {
+    private func arguments(_ service: Service) -> [String] {
         let own =
-            switch role {
+            switch service.role {
             case .router: ["--frontend", settings.frontend, "--backend", settings.backend]
             case .gateway: ["--http", settings.http, "--state", folder.path, "--routers", settings.frontend]
             case .worker: ["--routers", settings.backend]
             }
-        return own + ["--exit-with-parent"]
+        return own + keyArguments(service) + ["--exit-with-parent"]
+    }
+
+    /// Where there are keys, they are used; a worker has one of its own or the common one.
+    private func keyArguments(_ service: Service) -> [String] {
+        let keys = KeyFolder("\(folder.path)/keys")
+        guard keys.hasKeys else { return [] }
+        switch service.role {
+        case .router: return ["--key", keys.routerFile]
+        case .gateway: return ["--key", keys.file("gateway")]
+        case .worker: return ["--key", keys.hasKey(service.name) ? keys.file(service.name) : keys.file("worker")]
+        }
     }
 
     private func ready(_ index: Int, _ process: Int32, _ line: JSONValue) {
@@ -142,12 +160,15 @@ actor Supervisor {
         guard watching == nil, !isComplete, draining == nil, let url else { return }
         let happened = happened
         watching = Task {
-            guard
-                let client = try? GatewayClient(url: url, token: Environment.all["SKILLBUS_TOKEN"], seconds: 5)
-            else { return }
+            guard let client = try? GatewayClient.fromEnvironment(url: url, seconds: 5) else { return }
             while !Task.isCancelled {
-                if let list = try? await client.skills() {
+                do throws(ClientError) {
+                    let list = try await client.skills()
                     happened.yield(.routable(Set(list.skills.flatMap(\.workers).map(\.pid))))
+                } catch .problem(let problem) where [401, 403].contains(problem.status) {
+                    if (try? await client.call("GET", "/readyz")) != nil { happened.yield(.unseen) }
+                } catch {
+                    // Not there yet.
                 }
                 try? await Task.sleep(for: .milliseconds(50))
             }

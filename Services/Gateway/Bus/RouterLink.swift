@@ -1,4 +1,5 @@
 internal import Bus
+internal import Credentials
 internal import Lifecycle
 internal import Synchronization
 internal import Telemetry
@@ -35,8 +36,8 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
     private let answerTime: UInt64 = 3000
 
     /// Makes a link that is not connected yet. The name must be stable over restarts: requests belong to it.
-    init(name: String, requests: OpenRequests, log: Log) throws(BusError) {
-        client = try BusClient()
+    init(name: String, requests: OpenRequests, key: ClientKey? = nil, log: Log) throws(BusError) {
+        client = try BusClient(key: key)
         self.requests = requests
         self.log = log
         hello = Hello(
@@ -158,6 +159,10 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
     func disconnected() {
         state.withLock { $0.isConnected = false }
         lost("the connection to the router is lost")
+    }
+
+    func refused() {
+        log.warning("the router does not let this key in", ["hint": "it must be on the router's list, as a gateway"])
     }
 
     func rejected(_ error: WireError) {

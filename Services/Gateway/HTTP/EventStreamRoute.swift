@@ -14,6 +14,7 @@ struct EventStreamRoute: Sendable {
     static let pageBytes = 48 * 1024
 
     let sessions: any SessionAPI
+    let access: HTTPAccess
     let streams: StreamLimit
     let heartbeat: Duration
     let log: Log
@@ -34,16 +35,19 @@ struct EventStreamRoute: Sendable {
         if request.method == "HEAD" {
             // Not followed: who asks only for the head is nobody whose leaving means anything.
             _ = try await HTTPProblem.of { () throws(GatewayError) in
-                try await sessions.events(of: session, after: after, maxBytes: 1)
+                try await sessions.events(of: session, owner: request.user, after: after, maxBytes: 1)
             }
             return HTTPResponse(status: 200, headers: EventStreamRoute.headers, body: .stream { _ in })
         }
-        let follower = try await HTTPProblem.of { () throws(GatewayError) in try await sessions.follow(session) }
+        let follower = try await HTTPProblem.of { () throws(GatewayError) in
+            try await sessions.follow(session, owner: request.user)
+        }
+        let revision = access.revision
         return HTTPResponse(
             status: 200,
             headers: EventStreamRoute.headers,
             body: .stream { writer in
-                await stream(follower, after: after, to: writer)
+                await stream(follower, of: request, at: revision, after: after, to: writer)
                 follower.stop()
                 withExtendedLifetime(place) {}
             }
@@ -71,7 +75,13 @@ struct EventStreamRoute: Sendable {
         return number
     }
 
-    private func stream(_ follower: Follower, after: UInt64, to writer: HTTPBodyWriter) async {
+    private func stream(
+        _ follower: Follower,
+        of request: HTTPRequest,
+        at revision: Int,
+        after: UInt64,
+        to writer: HTTPBodyWriter
+    ) async {
         let pulse = Pulse()
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -83,7 +93,14 @@ struct EventStreamRoute: Sendable {
             }
             do throws(HTTPClientLeft) {
                 try await writer.write(Array("retry: 1000\n\n".utf8))
-                try await send(follower.session, after: after, to: writer, pulse: pulse)
+                try await send(
+                    follower.session,
+                    of: request,
+                    at: revision,
+                    after: after,
+                    to: writer,
+                    pulse: pulse
+                )
             } catch {
                 // The client has gone, and there is nobody to tell.
             }
@@ -93,19 +110,35 @@ struct EventStreamRoute: Sendable {
 
     private func send(
         _ session: Identifier,
+        of request: HTTPRequest,
+        at start: Int,
         after: UInt64,
         to writer: HTTPBodyWriter,
         pulse: Pulse
     ) async throws(HTTPClientLeft) {
         var next = after
+        var revision = start
         var isOver = false
         var wakeUps = pulse.stream.makeAsyncIterator()
         while true {
             // Whatever there is, page by page; after the last wake-up once more, since that may have come with events.
             while true {
+                // Tokens may have been taken back since it was let in.
+                let current = access.revision
+                if current != revision {
+                    guard access.isCurrent(request) else {
+                        return try await writer.write(Array(": the token is not valid any more\n\n".utf8))
+                    }
+                    revision = current
+                }
                 let page: EventPage
                 do throws(GatewayError) {
-                    page = try await sessions.events(of: session, after: next, maxBytes: EventStreamRoute.pageBytes)
+                    page = try await sessions.events(
+                        of: session,
+                        owner: request.user,
+                        after: next,
+                        maxBytes: EventStreamRoute.pageBytes
+                    )
                 } catch {
                     // The status has been sent. The client comes back by itself, and is told then what is wrong.
                     if !isOver { log.warning("an event stream ends", ["code": .text(error.code)]) }

@@ -28,7 +28,13 @@ struct GatewayRoutes: Sendable {
         addRequests()
         addQuestions()
         addProbes()
-        let events = EventStreamRoute(sessions: sessions, streams: streams, heartbeat: heartbeat, log: log)
+        let events = EventStreamRoute(
+            sessions: sessions,
+            access: access,
+            streams: streams,
+            heartbeat: heartbeat,
+            log: log
+        )
         add("GET", "/v1/sessions/{id}/events") { request throws(HTTPProblem) in try await events.respond(to: request) }
     }
 
@@ -51,13 +57,26 @@ struct GatewayRoutes: Sendable {
 
     /// Answers a request: the whole handler of the server.
     func respond(to request: HTTPRequest) async -> HTTPResponse {
+        var request = request
+        var response: HTTPResponse
         do throws(HTTPProblem) {
-            try access.check(request)
+            if let preflight = access.preflight(request) {
+                response = preflight
+            } else {
+                request.user = try access.check(request)
+                response = await routes.respond(to: request)
+            }
         } catch {
-            log.debug("refused", ["code": .text(error.code), "status": .number(error.status)])
-            return GatewayRoutes.guarded(error.response)
+            // Who tries tokens should be seen; everything else is a client's mistake.
+            let level: Log.Level = error.status == 401 ? .warning : .debug
+            log.log(
+                level,
+                "refused",
+                ["code": .text(error.code), "status": .number(error.status), "peer": .text(request.peer)]
+            )
+            response = error.response
         }
-        let response = await routes.respond(to: request)
+        access.share(&response, with: request)
         if response.status >= 500 {
             log.warning("answered", ["status": .number(response.status), "method": .text(request.method)])
         }
@@ -79,7 +98,9 @@ struct GatewayRoutes: Sendable {
         add("POST", "/v1/sessions") { request throws(HTTPProblem) in
             // There is nothing to say about a new session yet, so a body may be missing, but not be anything else.
             if request.body.count > 0 { _ = try await JSONRequest.decode(JSONValue.self, from: request) }
-            let id = try await HTTPProblem.of { () throws(GatewayError) in try await sessions.createSession() }
+            let id = try await HTTPProblem.of { () throws(GatewayError) in
+                try await sessions.createSession(owner: request.user)
+            }
             return .json(
                 Array("{\"id\":\"\(id)\"}".utf8),
                 status: 201,
@@ -90,12 +111,14 @@ struct GatewayRoutes: Sendable {
             let before = try request.number("before", in: 0...Int64.max)
             let limit = try request.number("limit", in: 1...1000) ?? 50
             return try await .encoding { () throws(GatewayError) in
-                try await sessions.sessions(before: before, limit: Int(limit))
+                try await sessions.sessions(owner: request.user, before: before, limit: Int(limit))
             }
         }
         add("GET", "/v1/sessions/{id}") { request throws(HTTPProblem) in
             let session = try request.session
-            return try await .encoding { () throws(GatewayError) in try await sessions.snapshot(of: session) }
+            return try await .encoding { () throws(GatewayError) in
+                try await sessions.snapshot(of: session, owner: request.user)
+            }
         }
     }
 
@@ -105,7 +128,7 @@ struct GatewayRoutes: Sendable {
             let session = try request.session
             let wanted = try await RequestBody.read(request)
             let taken = try await HTTPProblem.of { () throws(GatewayError) in
-                try await sessions.submit(wanted, in: session)
+                try await sessions.submit(wanted, in: session, owner: request.user)
             }
             return .json(
                 Array("{\"id\":\"\(taken.id)\",\"session\":\"\(taken.session)\"}".utf8),
@@ -118,7 +141,7 @@ struct GatewayRoutes: Sendable {
             let text = request.parameters["request"] ?? ""
             guard let id = Identifier(text) else { throw HTTPProblem(GatewayError.requestNotFound(text)) }
             let outcome = try await HTTPProblem.of { () throws(GatewayError) in
-                try await sessions.cancel(id, in: session)
+                try await sessions.cancel(id, in: session, owner: request.user)
             }
             guard outcome == .cancelling else { return HTTPResponse(status: 204) }
             return .json(Array("{\"id\":\"\(id)\",\"state\":\"cancelling\"}".utf8), status: 202)
@@ -142,7 +165,7 @@ struct GatewayRoutes: Sendable {
             let after = try request.number("after", in: 0...Int64.max)
             let limit = try request.number("limit", in: 1...1000) ?? 50
             return try await .encoding { () throws(GatewayError) in
-                try await sessions.jobLog(after: after, limit: Int(limit))
+                try await sessions.jobLog(owner: request.user, after: after, limit: Int(limit))
             }
         }
     }

@@ -3,37 +3,51 @@ internal import Wire
 
 /// What HTTP needs of the gateway: the whole of it. `SessionService` is it; tests of HTTP put a stand-in here.
 ///
-/// Everything is asynchronous and blocks no thread of the pool. What has been returned is on disk.
+/// Everything is asynchronous and blocks no thread of the pool. What has been returned is on disk. A session has an owner,
+/// and there is none for anybody else.
 protocol SessionAPI: Sendable {
     /// Makes a session, durably.
-    func createSession() async throws(GatewayError) -> Identifier
+    func createSession(owner: String) async throws(GatewayError) -> Identifier
 
     /// Takes a request. When this returns, the request is on disk and will reach a terminal event.
     /// - Throws: `sessionNotFound`, `invalid`, `tooLarge`, `busy` (`whenBusy` is `reject`), `idempotencyMismatch`,
     ///   `tooManyRequests`, `draining`, `storeUnavailable`.
-    func submit(_ request: NewRequest, in session: Identifier) async throws(GatewayError) -> SubmittedRequest
+    func submit(
+        _ request: NewRequest,
+        in session: Identifier,
+        owner: String
+    ) async throws(GatewayError) -> SubmittedRequest
 
     /// Cancels a request: stored, and sent on to the router. The terminal event comes within about a second.
     /// - Returns: How the request stands: `cancelling`, or ended already.
-    func cancel(_ request: Identifier, in session: Identifier) async throws(GatewayError) -> CancelOutcome
+    func cancel(
+        _ request: Identifier,
+        in session: Identifier,
+        owner: String
+    ) async throws(GatewayError) -> CancelOutcome
 
     /// The session's messages and what is running, as of event number `seq`: follow on from there.
-    func snapshot(of session: Identifier) async throws(GatewayError) -> SessionSnapshot
+    func snapshot(of session: Identifier, owner: String) async throws(GatewayError) -> SessionSnapshot
 
     /// Sessions, newest first, at most `limit` (up to 1000). The cursor is `next` of the page before, nil for the first.
-    func sessions(before cursor: Int64?, limit: Int) async throws(GatewayError) -> SessionPage
+    func sessions(owner: String, before cursor: Int64?, limit: Int) async throws(GatewayError) -> SessionPage
 
     /// Stored events after a number, ready to be sent.
     ///
     /// Read until a page is empty, then wait for the follower's next change and read again from the page's `next`.
     /// The number is that of the last event that the client has, 0 for all. A page ends before it would pass
     /// `maxBytes`, but has at least one event if there is one.
-    func events(of session: Identifier, after number: UInt64, maxBytes: Int) async throws(GatewayError) -> EventPage
+    func events(
+        of session: Identifier,
+        owner: String,
+        after number: UInt64,
+        maxBytes: Int
+    ) async throws(GatewayError) -> EventPage
 
     /// Counts in somebody who follows the session, until ``Follower/stop()``.
     ///
-    /// Call it before the first ``events(of:after:maxBytes:)``, so that no change falls between the two.
-    func follow(_ session: Identifier) async throws(GatewayError) -> Follower
+    /// Call it before the first ``events(of:owner:after:maxBytes:)``, so that no change falls between the two.
+    func follow(_ session: Identifier, owner: String) async throws(GatewayError) -> Follower
 
     /// The registry as the router gives it: JSON `{"skills": [...]}`, to be sent as it is.
     /// - Throws: `noRouter` when none is connected or it does not answer.
@@ -45,7 +59,7 @@ protocol SessionAPI: Sendable {
 
     /// The skill log, oldest first: jobs that have ended, at most `limit` (up to 1000). The cursor is `next` of the page
     /// before; nil asks for the last ones.
-    func jobLog(after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage
+    func jobLog(owner: String, after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage
 
     /// Whether requests can be served now. Asks nobody: cheap enough for a probe every second.
     var readiness: Readiness { get }

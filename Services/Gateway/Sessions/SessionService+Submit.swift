@@ -4,11 +4,15 @@ internal import Telemetry
 internal import Wire
 
 extension SessionService {
-    func submit(_ request: NewRequest, in session: Identifier) async throws(GatewayError) -> SubmittedRequest {
+    func submit(
+        _ request: NewRequest,
+        in session: Identifier,
+        owner: String
+    ) async throws(GatewayError) -> SubmittedRequest {
         try refuseWhileDraining()
         try request.validate()
         try refuseWhileStoreIsAway()
-        let acceptance = try acceptance(of: request, in: session)
+        let acceptance = try acceptance(of: request, in: session, owner: owner)
         let id = acceptance.request
         let plan = request.skill.map { Plan.single($0, arguments: request.arguments ?? [:]) }
         let result = await withCheckedContinuation {
@@ -44,10 +48,14 @@ extension SessionService {
         }
     }
 
-    func cancel(_ request: Identifier, in session: Identifier) async throws(GatewayError) -> CancelOutcome {
+    func cancel(
+        _ request: Identifier,
+        in session: Identifier,
+        owner: String
+    ) async throws(GatewayError) -> CancelOutcome {
         let record: RequestRecord
         do throws(StoreError) {
-            record = try await store.request(request, in: session, owner: SessionService.owner)
+            record = try await store.request(request, in: session, owner: owner)
         } catch .notFound {
             throw .requestNotFound(request.description)
         } catch {
@@ -73,7 +81,8 @@ extension SessionService {
 
     private func acceptance(
         of request: NewRequest,
-        in session: Identifier
+        in session: Identifier,
+        owner: String
     ) throws(GatewayError) -> Acceptance {
         let now = Timestamp.now
         let id = Identifier.timeOrdered(milliseconds: UInt64(max(0, now.milliseconds)))
@@ -101,7 +110,7 @@ extension SessionService {
         return Acceptance(
             request: id,
             session: session,
-            owner: SessionService.owner,
+            owner: owner,
             time: now,
             text: request.text,
             input: input,

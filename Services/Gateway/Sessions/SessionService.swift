@@ -1,4 +1,5 @@
 internal import Bus
+internal import Credentials
 internal import SessionStore
 internal import Synchronization
 internal import Telemetry
@@ -6,7 +7,7 @@ internal import Wire
 
 /// The gateway without HTTP: sessions, requests and their events, durable, over one router.
 final class SessionService: SessionAPI {
-    /// Sessions belong to a user. Without tokens there is one: whoever can reach the gateway.
+    /// Sessions belong to the tenant of a token. Without tokens there is one owner: whoever can reach the gateway.
     static let owner = "local"
     /// Requests that may be open in a session.
     static let openPerSession = 50
@@ -30,6 +31,7 @@ final class SessionService: SessionAPI {
     init(
         store: any SessionStore,
         name: String,
+        key: ClientKey? = nil,
         log: Log,
         patience: OpenRequests.Patience = OpenRequests.Patience()
     ) throws(BusError) {
@@ -37,7 +39,7 @@ final class SessionService: SessionAPI {
         self.log = log
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
-        link = try RouterLink(name: name, requests: requests, log: log)
+        link = try RouterLink(name: name, requests: requests, key: key, log: log)
         ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -109,32 +111,32 @@ final class SessionService: SessionAPI {
 
     // MARK: Sessions
 
-    func createSession() async throws(GatewayError) -> Identifier {
+    func createSession(owner: String) async throws(GatewayError) -> Identifier {
         try refuseWhileDraining()
         try refuseWhileStoreIsAway()
         let now = Timestamp.now
         let session = Identifier.timeOrdered(milliseconds: UInt64(max(0, now.milliseconds)))
         do throws(StoreError) {
-            try await store.createSession(session, owner: SessionService.owner, at: now)
+            try await store.createSession(session, owner: owner, at: now)
         } catch {
             throw GatewayError(error)
         }
         return session
     }
 
-    func snapshot(of session: Identifier) async throws(GatewayError) -> SessionSnapshot {
+    func snapshot(of session: Identifier, owner: String) async throws(GatewayError) -> SessionSnapshot {
         do throws(StoreError) {
-            let record = try await store.session(session, owner: SessionService.owner, messages: 500)
+            let record = try await store.session(session, owner: owner, messages: 500)
             return SessionSnapshot(id: session, record)
         } catch {
             throw GatewayError(error, session: session)
         }
     }
 
-    func sessions(before cursor: Int64?, limit: Int) async throws(GatewayError) -> SessionPage {
+    func sessions(owner: String, before cursor: Int64?, limit: Int) async throws(GatewayError) -> SessionPage {
         let limit = min(max(limit, 1), 1000)
         do throws(StoreError) {
-            let list = try await store.sessions(owner: SessionService.owner, before: cursor, limit: limit)
+            let list = try await store.sessions(owner: owner, before: cursor, limit: limit)
             let entries = list.map { session in
                 SessionPage.Entry(
                     id: session.id,
@@ -153,6 +155,7 @@ final class SessionService: SessionAPI {
 
     func events(
         of session: Identifier,
+        owner: String,
         after number: UInt64,
         maxBytes: Int
     ) async throws(GatewayError) -> EventPage {
@@ -160,7 +163,7 @@ final class SessionService: SessionAPI {
         do throws(StoreError) {
             page = try await store.events(
                 of: session,
-                owner: SessionService.owner,
+                owner: owner,
                 after: min(number, UInt64(Int64.max)),
                 maxBytes: maxBytes
             )
@@ -181,9 +184,9 @@ final class SessionService: SessionAPI {
         )
     }
 
-    func follow(_ session: Identifier) async throws(GatewayError) -> Follower {
+    func follow(_ session: Identifier, owner: String) async throws(GatewayError) -> Follower {
         do throws(StoreError) {
-            _ = try await store.lastSequence(of: session, owner: SessionService.owner)
+            _ = try await store.lastSequence(of: session, owner: owner)
         } catch {
             throw GatewayError(error, session: session)
         }
@@ -192,10 +195,10 @@ final class SessionService: SessionAPI {
         }
     }
 
-    func jobLog(after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage {
+    func jobLog(owner: String, after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage {
         do throws(StoreError) {
             let limit = min(max(limit, 1), 1000)
-            let jobs = try await store.jobs(owner: SessionService.owner, after: cursor, limit: limit)
+            let jobs = try await store.jobs(owner: owner, after: cursor, limit: limit)
             let entries = jobs.map { job in
                 JobLogPage.Entry(
                     time: "\(job.ended)",
