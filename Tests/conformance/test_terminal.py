@@ -20,8 +20,9 @@ TEXT = "before " + " ".join(HOSTILE.values()) + " after"
 
 
 def on_a_terminal(*words, url, folder, within=60, typed=()):
-    """Everything that the program writes to a terminal. Of `typed`, (after, text): text is typed when after has shown."""
-    typed = list(typed)
+    """Everything that the program writes to a terminal. Of `typed`, (after, text): text is typed when after has shown,
+    and the end of the input when all of it has."""
+    typed, ends_input = list(typed), bool(typed)
     clean = {key: value for key, value in os.environ.items() if not key.startswith("SKILLBUS_")}
     ours, theirs = pty.openpty()
     process = subprocess.Popen([BIN / "skillbus", *words], stdin=theirs, stdout=theirs, stderr=theirs,
@@ -31,7 +32,10 @@ def on_a_terminal(*words, url, folder, within=60, typed=()):
     written, end = b"", time.monotonic() + within
     try:
         while time.monotonic() < end:
-            if not select.select([ours], [], [], 0.1)[0]:
+            if not select.select([ours], [], [], 0.5)[0]:
+                # Typed while it is still busy, the end of the input may be lost: again, until it has ended.
+                if ends_input and not typed:
+                    os.write(ours, b"\x04")
                 continue
             try:
                 piece = os.read(ours, 65536)
@@ -102,7 +106,7 @@ def test_what_a_skill_says_in_a_chat_is_harmless(system, tmp_path):
 
         thread = threading.Thread(target=run)
         thread.start()
-        typed = [("skillbus", f"@{skill} please\n"), ("and the end", "\x04")]
+        typed = [("skillbus", f"@{skill} please\n"), ("and the end", "")]
         written = on_a_terminal("chat", url=system.url, folder=tmp_path, typed=typed)
         thread.join(60)
         assert "before" in written and "and the end" in written
