@@ -154,7 +154,9 @@ extension Dispatcher {
             return fill(entry, now: now)
         }
         if isShared {
-            job.isSuspect = true
+            // The first time is chance, most likely, and nothing waits for it. Who was there twice may be why.
+            job.isSuspect = job.hasSharedLoss
+            job.hasSharedLoss = true
             return tryAgain(job, reason: reason, after: 0, now: now)
         }
         job.spentAttempts += 1

@@ -63,8 +63,10 @@ final class Job {
     var attempt: UInt32 = 0
     /// Attempts that a worker had accepted when it was lost, or that failed in passing.
     var spentAttempts = 0
-    /// Whether it was running on a worker that died with several jobs: any of them may be why. From then on it runs alone,
-    /// so that what ends workers is known for what it is, and costs its neighbours no attempt.
+    /// Whether it was running on a worker that died with several jobs.
+    var hasSharedLoss = false
+    /// Whether that was so twice: any of the jobs may be why. From then on it runs alone, so that what ends workers is
+    /// known for what it is, and costs its neighbours no attempt.
     var isSuspect = false
     /// Losses of a worker that had said nothing of the job yet.
     var unseenLosses = 0
