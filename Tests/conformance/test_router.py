@@ -246,13 +246,19 @@ def test_a_job_that_ends_its_workers_is_dead_lettered(bus, gateway, skill):
         spare.nothing(DISPATCH, within=0.5)
 
 
-def test_jobs_that_shared_a_dead_worker_run_alone(bus, gateway, skill):
-    worker = Worker(bus.backend, skill, concurrency=2)
+def test_jobs_that_shared_two_dead_workers_run_alone(bus, gateway, skill):
     requests = [gateway.submit(str(number), skill) for number in range(2)]
-    for _ in requests:
-        worker.start(worker.job())
-        gateway.expect(EVENT)
-    worker.close()
+    for attempt in (1, 2):
+        worker = Worker(bus.backend, skill, concurrency=2)
+        # Both at once, also after the first death.
+        jobs = [worker.job() for _ in requests]
+        for job in jobs:
+            worker.start(job)
+        begun = 0
+        while begun < len(jobs):
+            event = gateway.expect(EVENT)
+            begun += event.attempt == attempt and event.sequence == 1
+        worker.close()
     with Worker(bus.backend, skill, concurrency=2) as second:
         first = second.job()
         second.start(first)
@@ -260,7 +266,7 @@ def test_jobs_that_shared_a_dead_worker_run_alone(bus, gateway, skill):
         second.finish(first, "done")
         other = second.job()
         assert {job.job for job in (first, other)} == {job_id(request, 1) for request in requests}
-        assert {job.attempt for job in (first, other)} == {2}
+        assert {job.attempt for job in (first, other)} == {3}
         second.finish(other, "done", sequence=1)
         for job in (first, other):
             found, _ = gateway.end(job.job)
