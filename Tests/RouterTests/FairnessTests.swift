@@ -153,6 +153,19 @@ extension Job.State {
         bench.dispatcher.workerLost(next, reason: "died", now: bench.now)
     }
 
+    /// A worker with two jobs, and two that have lost theirs twice. All four as they were dispatched first.
+    private func busyBesideSuspects(
+        _ bench: inout Bench
+    ) throws -> (busy: Peer, doomed: Peer, dispatches: [(Execution, Peer)]) {
+        let busy = try bench.worker(credit: 2)
+        let doomed = try bench.worker(credit: 2)
+        for _ in 0..<4 { try bench.submit() }
+        let dispatches = bench.taken().dispatches.map { ($0.0, $0.1) }
+        for (execution, peer) in dispatches { _ = bench.event(execution, from: peer) }
+        try loseTwice(&bench, doomed)
+        return (busy, doomed, dispatches)
+    }
+
     @Test func whatWasThereOnceBeginsAgainAtOnceBesideOthers() throws {
         var bench = Bench()
         let busy = try bench.worker(credit: 4)
@@ -188,12 +201,7 @@ extension Job.State {
 
     @Test func aBusyWorkerIsEmptiedForASuspect() throws {
         var bench = Bench()
-        let busy = try bench.worker(credit: 2)
-        let doomed = try bench.worker(credit: 2)
-        for _ in 0..<4 { try bench.submit() }
-        let dispatches = bench.taken().dispatches
-        for (execution, peer) in dispatches { _ = bench.event(execution, from: peer) }
-        try loseTwice(&bench, doomed)
+        let (busy, _, dispatches) = try busyBesideSuspects(&bench)
         _ = bench.taken()
         // More work than enough: but the worker is to become empty first.
         for _ in 0..<10 { try bench.submit(session: "another") }
@@ -214,12 +222,7 @@ extension Job.State {
 
     @Test func aSuspectThatIsCancelledLetsTheWorkerGo() throws {
         var bench = Bench()
-        let busy = try bench.worker(credit: 2)
-        let doomed = try bench.worker(credit: 2)
-        for _ in 0..<4 { try bench.submit() }
-        let dispatches = bench.taken().dispatches
-        for (execution, peer) in dispatches { _ = bench.event(execution, from: peer) }
-        try loseTwice(&bench, doomed)
+        let (busy, doomed, dispatches) = try busyBesideSuspects(&bench)
         for (execution, peer) in dispatches where peer == doomed {
             bench.dispatcher.cancelled(execution.job.request, now: bench.now)
         }
