@@ -20,7 +20,7 @@ public struct Message: ~Copyable, @unchecked Sendable {
 
     /// A frame with a copy of the bytes.
     public init(copying bytes: [UInt8]) {
-        self.init(size: bytes.count) { target in bytes.withUnsafeBytes { target.copyMemory(from: $0) } }
+        self.init(copying: bytes.span.bytes)
     }
 
     /// A frame with a copy of the bytes.
