@@ -157,7 +157,7 @@ public final class BusClient: Sendable {
         while true {
             watch.wait()
             watching: while true {
-                usleep(1000)
+                usleep(2500)
                 switch baton.withLock({ $0.watch(now: Monotonic.milliseconds) }) {
                 case .over: return
                 case .again: continue watching

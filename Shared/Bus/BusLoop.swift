@@ -101,7 +101,7 @@ struct Baton: ~Copyable {
 
     enum Watch: ~Copyable { case over, rest, again, takeOver(BusLoop) }
 
-    /// The second thread's look, about every millisecond.
+    /// The second thread's look, every few milliseconds.
     mutating func watch(now: UInt64) -> Watch {
         if isOver { return .over }
         if now >= laidDown + Baton.patience, let late = loop.take() {

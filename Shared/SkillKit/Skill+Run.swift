@@ -9,8 +9,16 @@ extension Skill {
         _ arguments: JSONValue?,
         _ context: SkillContext
     ) async throws -> SkillOutput {
+        try await run(input, .decode(arguments), context)
+    }
+
+    nonisolated(nonsending) func run(
+        _ input: SkillInput,
+        _ arguments: Arguments,
+        _ context: SkillContext
+    ) async throws -> SkillOutput {
         do {
-            return try await execute(input, try Arguments.decode(arguments), context)
+            return try await execute(input, arguments, context)
         } catch let error as SkillError where error.code == "no_text" {
             // A skill sees no text, and says so. The user sees a file that is not empty, and needs to hear why.
             throw input.unreadableAttachment ?? error

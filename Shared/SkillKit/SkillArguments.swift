@@ -35,8 +35,6 @@ extension SkillArguments {
     /// - Throws: `SkillError` with the code `invalid_arguments` that names the field.
     public static func decode(_ value: JSONValue?) throws(SkillError) -> Self {
         let given = value?.object ?? [:]
-        // Most jobs have none, and the coders cost more than the rest of a small job.
-        if given.isEmpty, let none = NoArguments() as? Self { return none }
         try refuseUnknown(given)
         do {
             let bytes = if let value { try JSONBody.encode(value) } else { Array("{}".utf8) }

@@ -49,6 +49,7 @@ final class SkillExecutor: TaskExecutor, BusWork {
     private let state = Mutex(State())
     private let work = WorkSignal()
     private let owesReport = Atomic(false)
+    private let stretchEnd = Atomic<UInt64>(0)
     private let limit: Int
     private let report: @Sendable () -> Void
 
@@ -87,6 +88,10 @@ final class SkillExecutor: TaskExecutor, BusWork {
             report()
         }
     }
+
+    /// Whether a task that could go on should let others come first: always, unless the bus thread has begun to work
+    /// and has time left.
+    var mustYield: Bool { Monotonic.nanoseconds > stretchEnd.load(ordering: .relaxed) }
 
     private func help(_ state: inout State) -> Help {
         if state.idle > 0 {
@@ -149,6 +154,7 @@ final class SkillExecutor: TaskExecutor, BusWork {
 
     func perform() {
         let end = Monotonic.nanoseconds + SkillExecutor.stretch
+        stretchEnd.store(end, ordering: .relaxed)
         while let job = state.withLock({ $0.isPerforming ? $0.next() : nil }) {
             job.runSynchronously(on: asUnownedTaskExecutor())
             if Monotonic.nanoseconds > end { return }

@@ -47,7 +47,7 @@ final class WorkerExecution: Sendable {
         var stopReason: JobError?
         var stopLimit: UInt64
         var openCalls = 0
-        var task: Task<Void, Never>?
+        var task: TaskHandle?
         var hasReturned = false
         var holdsSlot = true
     }
@@ -170,13 +170,26 @@ final class WorkerExecution: Sendable {
         }
     }
 
+    /// What is left to know when the skill's function has returned.
+    struct Return {
+        /// Why it was asked to stop, if it was.
+        let stopReason: JobError?
+        /// Whether text has been streamed, so that the whole of it need not be sent at the end.
+        let hasStreamedText: Bool
+        /// Whether its task was not cancelled and will not be.
+        let leavesTaskIntact: Bool
+    }
+
     /// The skill's function has returned. Before its terminal record is made.
-    /// - Returns: Why it was asked to stop, if it was, and whether text has been streamed, so that the whole of it need
-    ///   not be sent at the end.
-    func returned() -> (stopReason: JobError?, hasStreamedText: Bool) {
+    func returned() -> Return {
         state.withLock { state in
             state.hasReturned = true
-            return (state.stopReason, state.streamedText)
+            state.task = nil
+            return Return(
+                stopReason: state.stopReason,
+                hasStreamedText: state.streamedText,
+                leavesTaskIntact: state.stopReason == nil && !state.isFenced
+            )
         }
     }
 
@@ -230,13 +243,12 @@ final class WorkerExecution: Sendable {
         }
     }
 
-    /// Hands over the task, which is cancelled at once if a stop came before it.
-    func run(_ task: Task<Void, Never>) {
-        let isLate = state.withLock { state in
+    /// Says which task it runs in, until it has ``returned()``. False if it has been asked to stop before.
+    func begin(in task: TaskHandle) -> Bool {
+        state.withLock { state in
             state.task = task
-            return state.stopReason != nil || state.isFenced
+            return state.stopReason == nil && !state.isFenced
         }
-        if isLate { task.cancel() }
     }
 
     /// When its job is ended without it, if it has not stopped by then.
@@ -245,7 +257,7 @@ final class WorkerExecution: Sendable {
     /// Asks the skill to stop. False if it has ended or was asked before.
     @discardableResult
     func stop(_ reason: JobError, now: UInt64) -> Bool {
-        let task: Task<Void, Never>?? = state.withLock { state in
+        let task: TaskHandle?? = state.withLock { state in
             guard !state.hasTerminal, state.stopReason == nil else { return .none }
             state.stopReason = reason
             state.stopLimit = min(state.stopLimit, now + WorkerRuntime.stopGrace)

@@ -65,7 +65,14 @@ extension WorkerRuntime {
         switch decision {
         case .start(let started):
             executor.collect()
-            run(started, decoded.input, message.attachments)
+            tasks.add(
+                ExecutionTasks.Work(
+                    runner: self,
+                    execution: started,
+                    input: decoded.input,
+                    frames: message.attachments
+                )
+            )
         case .again(let known): if let terminal = known.sentTerminal { try? client.send(terminal) }
         case .older: break
         case .busy: refuse("busy", "no free slot")

@@ -4,33 +4,35 @@ internal import Telemetry
 internal import Wire
 
 /// Running a skill, and what it says.
-extension WorkerRuntime {
-    func run(_ execution: WorkerExecution, _ input: JobInput, _ frames: [SharedFrame]) {
-        let task = Task(executorPreference: executor) { [self] in
+extension WorkerRuntime: ExecutionRunner {
+    nonisolated(nonsending) func run(_ work: ExecutionTasks.Work, in task: TaskHandle) async -> Bool {
+        let execution = work.execution
+        let end: WorkerExecution.Return
+        do {
+            guard execution.begin(in: task) else { throw CancellationError() }
             let context = SkillContext(
-                session: input.session,
+                session: work.input.session,
                 execution: execution.execution,
-                idempotencyKey: input.idempotencyKey,
+                idempotencyKey: work.input.idempotencyKey,
                 deadline: .now + .milliseconds(Int64(clamping: execution.deadline - execution.startTime)),
-                depth: input.depth ?? 0,
+                depth: work.input.depth ?? 0,
                 reporter: Reporter(runtime: self, execution: execution)
             )
-            do {
-                let skillInput = try SkillInput(input, frames)
-                let output = try await execution.skill.execute(skillInput, input.arguments, context)
-                let (stopReason, hasStreamedText) = execution.returned()
-                if let stopReason {
-                    fail(execution, stopReason)
-                } else {
-                    finish(execution, output, hasStreamedText: hasStreamedText)
-                }
-            } catch {
-                fail(execution, execution.returned().stopReason ?? JobError(error))
+            let input = try SkillInput(work.input, work.frames)
+            let output = try await execution.skill.execute(input, work.input.arguments, context)
+            end = execution.returned()
+            if let stopReason = end.stopReason {
+                fail(execution, stopReason)
+            } else {
+                finish(execution, output, hasStreamedText: end.hasStreamedText)
             }
-            // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
-            if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+        } catch {
+            end = execution.returned()
+            fail(execution, end.stopReason ?? JobError(error))
         }
-        execution.run(task)
+        // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
+        if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+        return end.leavesTaskIntact
     }
 
     func finish(_ execution: WorkerExecution, _ output: SkillOutput, hasStreamedText: Bool) {

@@ -49,6 +49,7 @@ final class WorkerRuntime: BusClientUser {
     let registration: Registration
     let client: BusClient
     let executor: SkillExecutor
+    let tasks: ExecutionTasks
     let log: Log
     /// Turns of the bus thread, by which a service manager sees that it is alive.
     let turns = TurnCount()
@@ -75,6 +76,7 @@ final class WorkerRuntime: BusClientUser {
         self.registration = registration
         self.client = client
         executor = SkillExecutor(threads: SkillExecutor.defaultThreads) { client.poke() }
+        tasks = ExecutionTasks(on: executor)
         self.log = log
         self.onReady = onReady
         self.onEnd = onEnd

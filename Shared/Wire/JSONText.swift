@@ -14,10 +14,26 @@ public struct JSONText {
 
     /// A number.
     @inlinable
-    public mutating func number(_ value: some BinaryInteger) { digits(String(value)) }
+    public mutating func number(_ value: some BinaryInteger) {
+        if let value = UInt64(exactly: value) { digits(value) } else { digits(String(value)) }
+    }
 
     @usableFromInline
     mutating func digits(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+    /// Without a string in between, which would cost as much as the rest of a small event.
+    @usableFromInline
+    mutating func digits(_ value: UInt64) {
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var rest = value
+        var first = digits.count
+        repeat {
+            first -= 1
+            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        digits.span.extracting(first...).withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+    }
 
     /// A number; `null` for what JSON has no number for.
     public mutating func number(_ value: Double?) {

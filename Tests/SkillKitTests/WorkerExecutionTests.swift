@@ -156,7 +156,9 @@ extension WorkerExecutionTests {
             onEnd: { _ in }
         )
         let task = Task<Void, Never> { try? await Task.sleep(for: .seconds(60)) }
-        execution.run(task)
+        let handle = TaskHandle()
+        handle.set(task)
+        #expect(execution.begin(in: handle))
         runtime.report(event, of: execution)
         let said = try kinds(execution.flush(now: 1000).message)
         #expect(said.count == 1 && said[0].hasPrefix("failed ") && said[0].contains("event_too_large"))
