@@ -78,7 +78,13 @@ struct RunningGateway {
         FileLimit.raise()
         let store = try SQLiteSessionStore(folder: settings.state)
         let name = try GatewayName.read(in: settings.state)
-        let service = try SessionService(store: store, name: name, key: settings.key, log: log)
+        let service = try SessionService(
+            store: store,
+            name: name,
+            key: settings.key,
+            log: log,
+            quota: settings.quota
+        )
         try await service.restore()
         service.keepOnly(settings.retention)
         let access = HTTPAccess(address: settings.host, tokens: settings.tokens, origins: settings.origins)

@@ -15,6 +15,8 @@ struct Settings: Sendable {
     var router: String
     /// Event streams that may be open.
     var streams: Int
+    /// Requests that may be open.
+    var quota = Quota()
     /// Its key, if the router asks for one.
     var key: ClientKey?
     /// Tokens that clients need; nil if none are asked for.
@@ -60,6 +62,20 @@ struct Settings: Sendable {
                 "event streams that may be open at a time",
                 environment: "SKILLBUS_STREAMS",
                 default: "500"
+            ),
+            .value(
+                "open-per-session",
+                "N",
+                "requests of a session that may be open at a time",
+                environment: "SKILLBUS_OPEN_PER_SESSION",
+                default: "50"
+            ),
+            .value(
+                "open-per-user",
+                "N",
+                "requests of a user that may be open at a time",
+                environment: "SKILLBUS_OPEN_PER_USER",
+                default: "200"
             ),
             .value(
                 "retention",
@@ -123,6 +139,8 @@ struct Settings: Sendable {
             throw UsageError("--streams must be a number from 1 to 100000, not \"\(streams)\"")
         }
         self.streams = limit
+        quota.perSession = try options.integer("open-per-session", in: 1...100_000) ?? quota.perSession
+        quota.perOwner = try options.integer("open-per-user", in: 1...1_000_000) ?? quota.perOwner
         let day: Int64 = 86_400_000
         let days = Int64(try options.integer("retention", in: 0...36_500) ?? 0)
         let megabytes = Int64(try options.integer("store-limit", in: 0...100_000_000) ?? 0)

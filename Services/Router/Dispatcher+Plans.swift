@@ -38,6 +38,7 @@ extension Dispatcher {
                 material: given.material,
                 attachments: task.parcel.attachmentFrames,
                 deadline: deadline(header, now: now),
+                priority: Priority(header.flags),
                 isPlanOurs: given.isNew,
                 now: now
             )
@@ -131,7 +132,8 @@ extension Dispatcher {
             parcel: parcel,
             deadline: request.deadline,
             now: now,
-            request: request
+            request: request,
+            priority: request.priority
         )
     }
 
@@ -219,7 +221,9 @@ extension Dispatcher {
             parcel: parcel,
             deadline: parent.deadline,
             now: now,
-            caller: caller
+            caller: caller,
+            priority: parent.priority,
+            origin: parent.origin
         )
         guard hasRoom(for: job, entry, now: now) else { return answer(caller, overloaded(entry)) }
         start(job, entry, now: now)

@@ -10,12 +10,21 @@ extension Dispatcher {
         return true
     }
 
+    /// Puts a job into the queue of its skill.
+    mutating func queue(_ job: Job, _ entry: SkillEntry, now: UInt64) {
+        entry.queue.append(job)
+        // Jobs in a pause before their next attempt are no reason to wait.
+        if entry.queue.count > 1 { fill(entry, now: now) }
+        if entry.queue.count >= entry.shutsAt { closeDoor(entry, now: now) }
+    }
+
     /// Gives waiting jobs to workers of the skill as long as there is credit.
     mutating func fill(_ entry: SkillEntry, now: UInt64) {
         if entry.queue.hasSuspects || entry.awaited != nil { fillAlone(entry, now: now) }
         while entry.queue.count > 0, let worker = entry.freeWorker(), let job = entry.queue.next(now: now) {
             lease(job, to: worker, now: now)
         }
+        if entry.isShut, entry.queue.count <= entry.opensAt { openDoor(entry) }
     }
 
     /// Gives jobs that must run alone to workers that have nothing; where none has, one is to get nothing until it has.
@@ -39,11 +48,15 @@ extension Dispatcher {
         }
     }
 
-    /// The same for all skills of a worker.
+    /// The same for all skills of a worker, which take turns.
     mutating func fill(_ worker: Worker, now: UInt64) {
-        for entry in worker.entries where entry.queue.count > 0 {
+        let first = worker.nextEntry
+        for offset in worker.entries.indices {
+            let place = (first + offset) % worker.entries.count
+            guard worker.entries[place].queue.count > 0 else { continue }
             guard worker.credit > 0 else { return }
-            fill(entry, now: now)
+            worker.nextEntry = place + 1
+            fill(worker.entries[place], now: now)
         }
     }
 }

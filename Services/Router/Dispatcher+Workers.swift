@@ -317,6 +317,7 @@ extension Dispatcher {
                 }
             }
             fill(entry, now: now)
+            measure(entry, now: now)
         }
         for request in requests.values where request.gateway.isConnected && request.isPlanOurs {
             guard now >= request.planSaid + Dispatcher.repeatInterval else { continue }

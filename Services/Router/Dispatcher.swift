@@ -49,7 +49,7 @@ struct Dispatcher {
     var actions: [Action] = []
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
-    private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
+    var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
@@ -62,11 +62,14 @@ struct Dispatcher {
     let startTime: UInt64
     let heartbeat: UInt64
     let liveness: UInt64
+    /// Milliseconds that a job may have to wait for a worker when it is taken; 0 for as long as it takes.
+    let longestWait: UInt64
 
-    init(now: UInt64, heartbeat: UInt64 = 1000, liveness: UInt64 = 3) {
+    init(now: UInt64, heartbeat: UInt64 = 1000, liveness: UInt64 = 3, longestWait: UInt64 = 10_000) {
         startTime = now
         self.heartbeat = heartbeat
         self.liveness = liveness
+        self.longestWait = longestWait
     }
 
     /// Exchanges the actions since the last call for an empty list, whose memory is used for the next ones.
@@ -160,7 +163,8 @@ struct Dispatcher {
             gateway: gateway,
             parcel: parcel,
             deadline: deadline(header, now: now),
-            now: now
+            now: now,
+            priority: Priority(header.flags)
         )
         guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
@@ -207,13 +211,11 @@ struct Dispatcher {
         if entry.queue.count == 0, let worker = entry.freeWorker() {
             lease(job, to: worker, now: now)
         } else {
-            entry.queue.append(job)
-            // Jobs in a pause before their next attempt are no reason to wait.
-            if entry.queue.count > 1 { fill(entry, now: now) }
+            queue(job, entry, now: now)
         }
     }
 
-    private mutating func askMayStart(_ job: Job) {
+    mutating func askMayStart(_ job: Job) {
         let question = Header(.mayStart, job: job.id, generation: job.generation)
         actions.append(.toGateway(job.gateway, Outgoing(question)))
     }
@@ -238,6 +240,7 @@ struct Dispatcher {
 
     mutating func lease(_ job: Job, to worker: Worker, now: UInt64) {
         job.attempt += 1
+        job.leased = now
         picks += 1
         worker.lastPick = picks
         worker.credit -= 1
@@ -247,7 +250,7 @@ struct Dispatcher {
         let remaining = job.deadline.map { $0 > now ? $0 - now : 1 } ?? 0
         let header = Header(
             .dispatch,
-            flags: job.parcel.header.flags,
+            flags: job.parcel.header.flags.subtracting([.highPriority, .lowPriority]),
             job: job.id,
             generation: job.generation,
             attempt: job.attempt,
@@ -256,235 +259,4 @@ struct Dispatcher {
         )
         actions.append(.dispatch(job, worker, header))
     }
-
-    // MARK: Events
-
-    /// An event message from a worker. The terminal payload is read only where the router needs it.
-    mutating func event(
-        _ header: Header,
-        from peer: Peer,
-        now: UInt64,
-        terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
-    ) -> EventDecision {
-        guard let job = jobs[header.job], job.execution == header.execution else { return .fence }
-        switch job.state {
-        case .waiting, .failed: return .fence
-        case .ended(let worker):
-            // Sent again because the acknowledgement has not come: pass it on again. Perhaps over a new connection.
-            guard header.flags.contains(.terminal) else { return .drop }
-            if worker != peer {
-                guard registry.workers[worker] == nil else { return .drop }
-                job.state = .ended(worker: peer)
-            }
-            return .forward(job.gateway)
-        case .leased(let owner, let dispatch, let isAccepted):
-            guard owner == peer else { return .fence }
-            if !isAccepted { job.state = .leased(to: peer, dispatch: dispatch, isAccepted: true) }
-            guard header.flags.contains(.terminal) else { return .forward(job.gateway) }
-            return ended(job, header, peer, now: now, terminalRecord: terminalRecord)
-        }
-    }
-
-    private mutating func ended(
-        _ job: Job,
-        _ header: Header,
-        _ peer: Peer,
-        now: UInt64,
-        terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
-    ) -> EventDecision {
-        let worker = registry.workers[peer]
-        worker?.leases.remove(job)
-        worker?.credit += 1
-        defer { if let worker { fill(worker, now: now) } }
-        let mayTryAgain =
-            header.flags.contains(.retryable) && !job.isCancelled
-            && job.spentAttempts + 1 < Dispatcher.maximumAttempts && registry.isIdempotent(job.skill)
-        if mayTryAgain {
-            job.spentAttempts += 1
-            var body: [UInt8] = []
-            ExecutionList.append(header.execution, to: &body)
-            actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body)))
-            let reason = terminalRecord().flatMap { try? JSONBody.decode(JobError.self, from: $0.payload) }
-            tryAgain(job, reason: reason?.message ?? "the skill failed", after: pause(job), now: now)
-            return .drop
-        }
-        job.state = .ended(worker: peer)
-        if job.request != nil || job.caller != nil, let (kind, payload) = terminalRecord() {
-            passOn(job, kind, payload, now: now)
-        }
-        return .forward(job.gateway)
-    }
-
-    /// A pause before the next attempt: 0.2 s, doubled each time, up to 30 s, all but a random part of it.
-    private func pause(_ job: Job) -> UInt64 {
-        let longest = min(200 << UInt64(min(job.spentAttempts, 8)), 30_000)
-        return 200 + UInt64.random(in: 0...UInt64(longest))
-    }
-
-    /// Queues the job for another attempt, before all that has not begun, and tells the user why.
-    mutating func tryAgain(_ job: Job, reason: String, after pause: UInt64, now: UInt64) {
-        job.state = .waiting
-        job.notBefore = now + pause
-        let retrying = JobRetrying(reason: reason, attempt: job.attempt + 1)
-        report(job, .retrying, (try? JSONBody.encode(retrying)) ?? [])
-        guard let entry = registry.skills[job.skill] else {
-            return fail(job, unknown(job.skill), now: now)
-        }
-        entry.queue.prepend(job)
-        fill(entry, now: now)
-    }
-
-    /// Sends a record of the router's own.
-    func reportHeader(_ job: Job, _ kind: EventKind) -> Header {
-        let execution = job.nextExecution
-        return Header(
-            .event,
-            flags: kind.isTerminal ? [.terminal, .failed] : [],
-            job: execution.job,
-            generation: execution.generation,
-            attempt: execution.attempt,
-            sequence: 0,
-            value: 1
-        )
-    }
-
-    mutating func report(_ job: Job, _ kind: EventKind, _ payload: [UInt8]) {
-        var record = EventRecordWriter()
-        record.append(kind, payload)
-        actions.append(.toGateway(job.gateway, Outgoing(reportHeader(job, kind), body: record.bytes)))
-    }
-
-    /// Ends a job that no worker will end.
-    mutating func fail(_ job: Job, _ error: JobError, now: UInt64) {
-        let payload = (try? JSONBody.encode(error)) ?? []
-        var record = EventRecordWriter()
-        record.append(.failed, payload)
-        let message = Outgoing(reportHeader(job, .failed), body: record.bytes)
-        job.attempt += 1
-        job.state = .failed(message)
-        job.lastSaid = now
-        actions.append(.toGateway(job.gateway, message))
-        passOn(job, .failed, payload, now: now)
-    }
-
-    /// Says again what the gateway may have missed while it was away: the plan, questions, and ends of this router's own.
-    private mutating func repeatUnanswered(_ id: Identifier) {
-        if let request = requests[id] {
-            send(request.plan, of: id, request.generation, to: request.gateway)
-        }
-        for job in jobs.values where job.id.request == id { repeatUnanswered(job) }
-    }
-
-    mutating func repeatUnanswered(_ job: Job) {
-        if case .failed(let message) = job.state { actions.append(.toGateway(job.gateway, message)) }
-        if job.isAsking { askMayStart(job) }
-    }
-
-    /// Nothing more will be said about a job.
-    mutating func forget(_ job: Job) {
-        jobs[job.id] = nil
-        let id = job.id.request
-        if nextCallStep[id] != nil, !jobs.keys.contains(where: { $0.request == id }) { nextCallStep[id] = nil }
-        guard let request = job.request else { return }
-        request.openJobs -= 1
-        close(request)
-    }
-
-    /// A request is kept until the gateway has all its ends: until then its plan may have to be sent again.
-    mutating func close(_ request: PlannedRequest) {
-        if request.isOver, request.openJobs <= 0, requests[request.id] === request { requests[request.id] = nil }
-    }
-
-    /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.
-    mutating func acknowledged(_ execution: Execution) {
-        guard let index = jobs.index(forKey: execution.job) else { return }
-        let job = jobs.values[index]
-        guard job.execution == execution else { return }
-        if case .failed = job.state { return forget(job) }
-        guard case .ended(let peer) = job.state else { return }
-        if job.request == nil, nextCallStep.isEmpty { jobs.remove(at: index) } else { forget(job) }
-        // Nearly always few workers: a list, as a dictionary would cost more than the rest.
-        for index in acknowledgements.indices where acknowledgements[index].peer == peer {
-            return ExecutionList.append(execution, to: &acknowledgements[index].body)
-        }
-        var body: [UInt8] = []
-        body.reserveCapacity(32 * ExecutionList.entry)
-        ExecutionList.append(execution, to: &body)
-        acknowledgements.append((peer, body))
-    }
-
-    /// Tells each worker which of its ends have been committed.
-    mutating func passOnAcknowledgements() {
-        for (peer, body) in acknowledgements {
-            actions.append(.toWorker(peer, Outgoing(Header(.eventAck), body: body)))
-        }
-        acknowledgements.removeAll(keepingCapacity: true)
-    }
-
-    // MARK: Refusals
-
-    mutating func refuse(_ header: Header, _ gateway: GatewayLink, _ error: JobError) {
-        let nack = Header(.nack, job: header.job, generation: header.generation)
-        guard let message = try? Outgoing(nack, json: error) else { return }
-        actions.append(.toGateway(gateway, message))
-    }
-
-    func unknown(_ skill: String) -> JobError {
-        let names = registry.skills.keys.sorted()
-        let near = names.min { distance($0, skill) < distance($1, skill) }
-        var hint = names.isEmpty ? "no worker has registered yet" : "skills here: \(names.joined(separator: ", "))"
-        if let near, distance(near, skill) <= 2 { hint = "did you mean \(near)? \(hint)" }
-        return JobError(code: JobError.Code.unknownSkill, message: "there is no skill \"\(skill)\"", hint: hint)
-    }
-
-    private var plannerBusy: JobError {
-        JobError(
-            code: JobError.Code.overloaded,
-            message: "\(planning.count) requests wait for a plan already",
-            hint: "try again a little later, or name the skill",
-            retryable: true,
-            retryAfter: 1
-        )
-    }
-
-    private func acknowledgementsMissing(_ gateway: GatewayLink) -> JobError {
-        JobError(
-            code: JobError.Code.overloaded,
-            message: "the gateway has not acknowledged the ends of \(gateway.unacknowledged) jobs",
-            hint: "its store may be slow or full: look at the gateway's log",
-            retryable: true,
-            retryAfter: 1
-        )
-    }
-
-    func overloaded(_ entry: SkillEntry) -> JobError {
-        JobError(
-            code: JobError.Code.overloaded,
-            message: "\(entry.queue.count) jobs wait for skill \(entry.id) already",
-            hint: "try again a little later",
-            retryable: true,
-            retryAfter: 1
-        )
-    }
-}
-
-extension Registry {
-    func isIdempotent(_ skill: String) -> Bool { skills[skill]?.isIdempotent ?? true }
-}
-
-/// Levenshtein's edit distance, for "did you mean". Names are short.
-private func distance(_ one: String, _ other: String) -> Int {
-    let one = Array(one.utf8.prefix(64))
-    let other = Array(other.utf8.prefix(64))
-    var row = Array(0...other.count)
-    for (i, a) in one.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
-        for (j, b) in other.enumerated() {
-            let above = row[j + 1]
-            row[j + 1] = min(above + 1, row[j] + 1, diagonal + (a == b ? 0 : 1))
-            diagonal = above
-        }
-    }
-    return row[other.count]
 }

@@ -45,7 +45,12 @@ struct Exchange: ~Copyable {
         self.log = log
         self.planner = planner
         instance = .timeOrdered(milliseconds: WallClock.milliseconds)
-        dispatcher = Dispatcher(now: now, heartbeat: settings.heartbeat, liveness: settings.liveness)
+        dispatcher = Dispatcher(
+            now: now,
+            heartbeat: settings.heartbeat,
+            liveness: settings.liveness,
+            longestWait: settings.longestWait
+        )
         lastTick = now
         lastHeartbeat = now
     }
@@ -300,6 +305,7 @@ struct Exchange: ~Copyable {
             try checkName(of: hello, key: key)
             let link = dispatcher.registry.greet(hello, peer: peer, now: now)
             link.outbox.takesBatches = header.flags.contains(.takesBatches)
+            link.takesLoad = header.flags.contains(.takesLoad)
             link.key = key
             log.info("gateway connected", ["gateway": "\(hello.gateway)"])
             dispatcher.actions.append(.toGateway(link, welcome))

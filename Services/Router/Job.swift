@@ -10,6 +10,8 @@ final class GatewayLink {
     let outbox = Outbox()
     /// Ended jobs that it has not acknowledged, as counted last.
     var unacknowledged = 0
+    /// Whether it has said that it takes LOAD.
+    var takesLoad = false
     /// The number of its key, where keys are configured.
     var key: UInt32?
 
@@ -56,6 +58,9 @@ final class Job {
     let deadline: UInt64?
     let submitted: UInt64
     let size: Int
+    let priority: Priority
+    /// When it was last given to a worker.
+    var leased: UInt64 = 0
     var state = State.waiting
     /// Where it stands among the leases of its worker.
     var leasePlace = 0
@@ -89,7 +94,9 @@ final class Job {
         deadline: UInt64?,
         now: UInt64,
         caller: Caller? = nil,
-        request: PlannedRequest? = nil
+        request: PlannedRequest? = nil,
+        priority: Priority = .normal,
+        origin: (tenant: UInt64, session: UInt64)? = nil
     ) {
         self.id = id
         self.skill = skill
@@ -101,11 +108,15 @@ final class Job {
         self.request = request
         submitted = now
         size = parcel.count
+        self.priority = priority
+        if let origin { self.origin = origin }
     }
 
-    /// Whose turn it takes when it has to wait: a number made of its session's name. Read when that is needed, since most
-    /// jobs never wait.
-    private(set) lazy var session: UInt64 = parcel.sessionNumber
+    /// Whose turn it takes when it has to wait: numbers of its tenant and its session. Read when that is needed, since
+    /// most jobs never wait.
+    private(set) lazy var origin: (tenant: UInt64, session: UInt64) = parcel.origin
+    var tenant: UInt64 { origin.tenant }
+    var session: UInt64 { origin.session }
 
     var execution: Execution { Execution(job: id, generation: generation, attempt: attempt) }
 
@@ -131,6 +142,7 @@ final class PlannedRequest {
     let material: String?
     let attachments: [SharedFrame]
     let deadline: UInt64?
+    let priority: Priority
     /// Outputs of the steps that have finished, by the step's id.
     var outputs: [String: SkillOutput] = [:]
     /// Steps that failed, were skipped or were cancelled.
@@ -153,6 +165,7 @@ final class PlannedRequest {
         material: String?,
         attachments: [SharedFrame],
         deadline: UInt64?,
+        priority: Priority,
         isPlanOurs: Bool,
         now: UInt64
     ) {
@@ -164,6 +177,7 @@ final class PlannedRequest {
         self.material = material
         self.attachments = attachments
         self.deadline = deadline
+        self.priority = priority
         self.isPlanOurs = isPlanOurs
         planSaid = now
     }

@@ -1,43 +1,30 @@
-import Bus
 import Wire
 
-/// Jobs waiting for one skill; bounded in number and bytes.
+/// Jobs waiting for one skill; bounded in number and bytes, and by the time that they will take.
 ///
-/// Sessions take turns, each first in first out: however many jobs one of them has waiting, another's first one is
-/// delayed by one job of it at most. What was running already goes before all of them, and what may have ended a worker
-/// waits apart, for a worker of its own.
+/// Tenants take turns, within a tenant what is more urgent goes first, and then sessions take turns, each first in first
+/// out: however many jobs one of them has waiting, another's first one is delayed by one job of it at most. What was
+/// running already goes before all of them, and what may have ended a worker waits apart, for a worker of its own.
 struct JobQueue {
-    /// The jobs of one session.
-    private final class Flow {
-        let session: UInt64
-        var jobs: [Job?] = []
-        var head = 0
-        var count = 0
-        var bytes = 0
-        /// Whether it is among those whose turn comes.
-        var hasTurn = false
+    /// Empty tenants that are kept, since they mostly come back.
+    private static let spareTenants = 64
 
-        init(_ session: UInt64) { self.session = session }
-    }
-
-    /// Empty flows that are kept, since their sessions mostly come back.
-    private static let spareFlows = 64
-
-    private var flows: [UInt64: Flow] = [:]
-    /// Flows whose turn comes, in that order. One that has been emptied by removals is passed over.
-    private var turns: [Flow] = []
-    private var firstTurn = 0
-    /// The flow of the last job: jobs of a session often come in runs.
-    private var last: Flow?
+    private var tenants: [UInt64: TenantFlow] = [:]
+    private var turns = Turns<TenantFlow>()
+    private var recent: TenantFlow?
     /// Jobs that were running before.
     private var begun: [Job] = []
     private var suspects: [Job] = []
     private(set) var count = 0
     private(set) var bytes = 0
+    /// How many may wait: as many as there is a place for, or as will have begun in a time that is worth waiting for.
+    var bound = Limits.queuedJobsPerSkill
 
     /// Whether a job of that size would be too much.
-    func isFull(for size: Int) -> Bool {
-        count >= Limits.queuedJobsPerSkill || bytes + size > Limits.queuedBytesPerSkill && count > 0
+    func isFull(for size: Int) -> Bool { count >= bound || isFullOfBytes(for: size) }
+
+    private func isFullOfBytes(for size: Int) -> Bool {
+        bytes + size > Limits.queuedBytesPerSkill && count > 0
     }
 
     /// Whether jobs wait for a worker of their own.
@@ -47,34 +34,18 @@ struct JobQueue {
     func hasSuspect(dueBy now: UInt64) -> Bool { suspects.contains { $0.notBefore <= now } }
 
     mutating func append(_ job: Job) {
-        let session = job.session
-        let flow: Flow
-        if let last, last.session == session {
-            flow = last
+        let tenant: TenantFlow
+        if let recent, recent.tenant == job.tenant {
+            tenant = recent
         } else {
-            flow = self.flow(of: session)
-            last = flow
+            tenant = tenants[job.tenant] ?? TenantFlow(job.tenant)
+            tenants[job.tenant] = tenant
+            recent = tenant
         }
-        if flow.count == 0 {
-            flow.jobs.removeAll(keepingCapacity: true)
-            flow.head = 0
-        }
-        if !flow.hasTurn {
-            flow.hasTurn = true
-            turns.append(flow)
-        }
-        flow.jobs.append(job)
-        flow.count += 1
-        flow.bytes += job.size
+        tenant.append(job)
+        turns.add(tenant)
         count += 1
         bytes += job.size
-    }
-
-    private mutating func flow(of session: UInt64) -> Flow {
-        if let known = flows[session] { return known }
-        let flow = Flow(session)
-        flows[session] = flow
-        return flow
     }
 
     /// For what was already running: it goes before everything else, or waits to run alone.
@@ -91,34 +62,17 @@ struct JobQueue {
             took(job)
             return job
         }
-        while firstTurn < turns.count {
-            let flow = turns[firstTurn]
-            let job = pop(flow)
-            // The only one keeps its place.
-            if flow.count == 0 || firstTurn + 1 < turns.count { passTurn(of: flow) }
-            if let job { return job }
+        while let tenant = turns.current {
+            let job = tenant.pop()
+            if let out = turns.pass(), tenants.count > JobQueue.spareTenants {
+                tenants[out.tenant] = nil
+                if recent === out { recent = nil }
+            }
+            guard let job else { continue }
+            took(job)
+            return job
         }
         return nil
-    }
-
-    private mutating func passTurn(of flow: Flow) {
-        firstTurn += 1
-        if flow.count > 0 {
-            turns.append(flow)
-        } else {
-            flow.hasTurn = false
-            if flows.count > JobQueue.spareFlows {
-                flows[flow.session] = nil
-                if last === flow { last = nil }
-            }
-        }
-        if firstTurn == turns.count {
-            turns.removeAll(keepingCapacity: true)
-            firstTurn = 0
-        } else if firstTurn > 64, firstTurn * 2 > turns.count {
-            turns.removeFirst(firstTurn)
-            firstTurn = 0
-        }
     }
 
     /// The next of those that must run alone.
@@ -129,48 +83,35 @@ struct JobQueue {
         return job
     }
 
-    private mutating func pop(_ flow: Flow) -> Job? {
-        while flow.head < flow.jobs.count {
-            defer { flow.head += 1 }
-            guard let job = flow.jobs[flow.head] else { continue }
-            flow.jobs[flow.head] = nil
-            flow.count -= 1
-            flow.bytes -= job.size
-            took(job)
-            if flow.head > 64, flow.head * 2 > flow.jobs.count {
-                flow.jobs.removeFirst(flow.head)
-                flow.head = 0
-            }
-            return job
-        }
-        return nil
-    }
-
     mutating func remove(_ job: Job) {
         if let index = begun.firstIndex(where: { $0 === job }) {
             begun.remove(at: index)
         } else if let index = suspects.firstIndex(where: { $0 === job }) {
             suspects.remove(at: index)
-        } else if let flow = flows[job.session], let index = flow.jobs.lastIndex(where: { $0 === job }) {
-            flow.jobs[index] = nil
-            flow.count -= 1
-            flow.bytes -= job.size
-        } else {
+        } else if !(tenants[job.tenant]?.remove(job) ?? false) {
             return
         }
         took(job)
     }
 
-    /// Of a full queue, the job that gives way to one of a session with less: the last of the session with most. Nil when
-    /// none has that much more.
+    /// Of a full queue, the job that gives way to one of a tenant, or a session, with less: the last of whoever has most.
+    /// Nil when none has that much more.
     func victim(for job: Job) -> Job? {
-        let isFullOfJobs = count >= Limits.queuedJobsPerSkill
-        let own = flows[job.session]
-        let most = flows.values.max { isFullOfJobs ? $0.count < $1.count : $0.bytes < $1.bytes }
-        guard let most, most !== own else { return nil }
-        let isMore =
-            isFullOfJobs ? most.count > (own?.count ?? 0) + 1 : most.bytes > (own?.bytes ?? 0) + job.size
-        return isMore ? most.jobs.last { $0 != nil } ?? nil : nil
+        let byBytes = count < bound
+        let own = tenants[job.tenant]
+        let most = tenants.values.max { byBytes ? $0.bytes < $1.bytes : $0.count < $1.count }
+        if let most, most !== own {
+            let isMore = byBytes ? most.bytes > (own?.bytes ?? 0) + job.size : most.count > (own?.count ?? 0) + 1
+            if isMore { return most.victim(byBytes: byBytes) }
+        }
+        return own?.victim(for: job, byBytes: byBytes)
+    }
+
+    /// Of a full queue, who would be refused: these tenants, and of them a session with so many jobs or more.
+    var heaviest: (tenants: [UInt64], session: Int) {
+        let most = tenants.values.reduce(0) { max($0, $1.count) }
+        let full = tenants.values.filter { $0.count > 0 && $0.count + 1 >= most }
+        return (full.map(\.tenant), max((full.map(\.most).max() ?? 0) - 1, 0))
     }
 
     private mutating func took(_ job: Job) {
@@ -178,5 +119,5 @@ struct JobQueue {
         bytes -= job.size
     }
 
-    var all: [Job] { begun + suspects + flows.values.flatMap { $0.jobs.compactMap { $0 } } }
+    var all: [Job] { begun + suspects + tenants.values.flatMap(\.all) }
 }

@@ -14,6 +14,8 @@ final class Worker {
     var lastPick: UInt64 = 0
     /// What it serves, as far as it was accepted.
     var entries: [SkillEntry] = []
+    /// The place of the one that is served first the next time a slot is free.
+    var nextEntry = 0
     /// Jobs that it has.
     var leases = Leases()
     var isDraining = false
@@ -41,6 +43,9 @@ final class Worker {
         skills = registration.manifests.map(\.id)
         lastHeard = now
     }
+
+    /// Its skill of that id.
+    func entry(of skill: String) -> SkillEntry? { entries.first { $0.id == skill } }
 
     /// Takes the worker's word for its free slots. `seen` is the last dispatch it had got when it said so: what was
     /// sent after that and is still out counts against it.
@@ -73,6 +78,9 @@ struct Leases {
     }
 
     subscript(_ id: Identifier) -> Job? { values.first { $0.id == id } }
+
+    /// How many are jobs of a skill.
+    func count(of skill: String) -> Int { values.reduce(0) { $0 + ($1.skill == skill ? 1 : 0) } }
 }
 
 /// One skill: its versions and the jobs that wait for it.
@@ -100,6 +108,11 @@ final class SkillEntry {
     var lastSeen: UInt64 = 0
     /// The worker that is to be free for a job which must run alone.
     var awaited: Worker?
+    /// How long its jobs take and wait.
+    var backlog = Backlog()
+    /// Whether gateways refuse what would be too much, and when they were told last.
+    var isShut = false
+    var loadSaid: UInt64 = 0
 
     init(id: String) { self.id = id }
 

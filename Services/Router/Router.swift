@@ -30,6 +30,13 @@ enum Router {
             ),
             .value("heartbeat", "MILLISECONDS", "time between heartbeats", default: "1000"),
             .value("liveness", "N", "heartbeats of silence after which a peer is gone", default: "3"),
+            .value(
+                "max-wait",
+                "SECONDS",
+                "what would wait longer for a worker is refused; 0 queues as many as there is room for",
+                environment: "SKILLBUS_MAX_WAIT",
+                default: "10"
+            ),
             .value("drain", "SECONDS", "time that running jobs get on SIGTERM", default: "50"),
             .value(
                 "key",
@@ -92,6 +99,7 @@ enum Router {
         )
         settings.heartbeat = UInt64(try options.integer("heartbeat", in: 50...60_000) ?? 1000)
         settings.liveness = UInt64(try options.integer("liveness", in: 2...100) ?? 3)
+        settings.longestWait = options.value("max-wait") == "0" ? 0 : UInt64(min(try options.seconds("max-wait") ?? 10, 86_400) * 1000)
         settings.drainLimit = UInt64((try options.seconds("drain") ?? 50) * 1000)
         if let key = options.value("key") {
             do throws(CredentialError) {

@@ -16,6 +16,8 @@ final class RouterLoop: Sendable {
         var heartbeat: UInt64 = 1000
         var liveness: UInt64 = 3
         var drainLimit: UInt64 = 50_000
+        /// Milliseconds that a job may have to wait for a worker when it is taken; 0 for as long as it takes.
+        var longestWait: UInt64 = 10_000
         /// Nil while no keys are configured.
         var access: BusAccess?
     }

@@ -126,11 +126,11 @@ public final class Parcel: Sendable {
     /// A copy of the body.
     public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 
-    /// A number of the session that a job body names; see `JobBody.sessionNumber(_:)`.
-    public var sessionNumber: UInt64 {
-        if let second { return second.withBytes { JobBody.sessionNumber($0) } }
+    /// Numbers of the tenant and the session that a job body names; see `JobBody.origin(_:)`.
+    public var origin: (tenant: UInt64, session: UInt64) {
+        if let second { return second.withBytes { JobBody.origin($0) } }
         return first.withLock { first in
-            first.message.withBytes { JobBody.sessionNumber($0.extracting(droppingFirst: Header.size)) }
+            first.message.withBytes { JobBody.origin($0.extracting(droppingFirst: Header.size)) }
         }
     }
 

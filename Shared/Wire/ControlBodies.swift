@@ -129,6 +129,23 @@ public struct Welcome: Codable, Hashable, Sendable {
     }
 }
 
+/// Body of LOAD: which requests for a skill would be refused now, so that a gateway can refuse them before it takes them.
+public struct SkillLoad: Codable, Hashable, Sendable {
+    /// The skill.
+    public var skill: String
+    /// Tenants that have as much waiting as they may, by their numbers. Others have room.
+    public var tenants: [UInt64]
+    /// A session of one of them with fewer open requests has room too.
+    public var session: Int
+
+    /// Makes a body.
+    public init(skill: String, tenants: [UInt64], session: Int) {
+        self.skill = skill
+        self.tenants = tenants
+        self.session = session
+    }
+}
+
 /// Body of QUERY. The answer comes back as ANSWER with the same sequence.
 public struct Query: Codable, Hashable, Sendable {
     /// What is asked.

@@ -40,6 +40,12 @@ public struct Header: Equatable, Sendable {
         public static let failed = Flags(rawValue: 64)
         /// Of a HELLO, REGISTER or WELCOME: its sender takes BATCH.
         public static let takesBatches = Flags(rawValue: 128)
+        /// Of a SUBMIT: before the others of its tenant.
+        public static let highPriority = Flags(rawValue: 256)
+        /// Of a SUBMIT: after the others of its tenant.
+        public static let lowPriority = Flags(rawValue: 512)
+        /// Of a HELLO: its sender takes LOAD.
+        public static let takesLoad = Flags(rawValue: 1024)
     }
 
     /// What the message is for.

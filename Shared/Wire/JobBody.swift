@@ -16,6 +16,7 @@ public enum JobBody {
         case depth = 9  // one byte
         case explain = 10  // one byte, 0 or 1
         case plan = 11  // JSON
+        case tenant = 12  // eight bytes, right after the session
     }
 
     /// Writes a body. An empty skill in a SUBMIT asks the router to choose.
@@ -28,6 +29,10 @@ public enum JobBody {
         body.append(UInt8(id.count))
         body += id
         append(.session, input.session, to: &body)
+        if let tenant = input.tenant {
+            appendPrefix(.tenant, 8, to: &body)
+            withUnsafeBytes(of: tenant.littleEndian) { body.append(contentsOf: $0) }
+        }
         append(.text, input.text, to: &body)
         if let material = input.material { append(.material, material, to: &body) }
         if let arguments = input.arguments { append(.arguments, try JSONBody.encode(arguments), to: &body) }
@@ -41,15 +46,16 @@ public enum JobBody {
         return body
     }
 
-    /// A number made of the session that a body names, for telling sessions apart: equal for equal names, and hardly ever
-    /// for others. 0 when the body does not begin with a session.
-    public static func sessionNumber(_ body: RawSpan) -> UInt64 {
+    /// Who takes turns with whom: numbers made of the session that a body names, equal for equal names and hardly ever for
+    /// others, and of its tenant. A session is 0 when the body does not begin with one, a tenant when the session is not
+    /// followed by one.
+    public static func origin(_ body: RawSpan) -> (tenant: UInt64, session: UInt64) {
         body.withUnsafeBytes { bytes in
-            guard let count = bytes.first else { return 0 }
+            guard let count = bytes.first else { return (0, 0) }
             let start = Int(count) + 6
-            guard start <= bytes.count, bytes[Int(count) + 1] == Field.session.rawValue else { return 0 }
+            guard start <= bytes.count, bytes[Int(count) + 1] == Field.session.rawValue else { return (0, 0) }
             let length = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: start - 4, as: UInt32.self)))
-            guard length <= bytes.count - start else { return 0 }
+            guard length <= bytes.count - start else { return (0, 0) }
             // FNV-1a, of words instead of bytes as far as there are whole ones.
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
             func add(_ value: UInt64) {
@@ -65,7 +71,11 @@ public enum JobBody {
                 add(UInt64(bytes[place]))
                 place += 1
             }
-            return hash
+            guard place + 13 <= bytes.count, bytes[place] == Field.tenant.rawValue,
+                bytes.loadUnaligned(fromByteOffset: place + 1, as: UInt32.self) == UInt32(8).littleEndian
+            else { return (0, hash) }
+            let tenant = bytes.loadUnaligned(fromByteOffset: place + 5, as: UInt64.self)
+            return (UInt64(littleEndian: tenant), hash)
         }
     }
 
@@ -149,6 +159,10 @@ public enum JobBody {
         case .explain:
             input.explain = !range.isEmpty && body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
         case .plan: input.plan = try json(Plan.self, body, range)
+        case .tenant:
+            guard range.count == 8 else { break }
+            let stored = body.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: UInt64.self)
+            input.tenant = UInt64(littleEndian: stored)
         case nil: break
         }
     }

@@ -55,6 +55,8 @@ public struct JobInput: Codable, Hashable, Sendable {
 
     /// The session.
     public var session: String
+    /// A number that tells whose it is from whose others are, where there are several tenants.
+    public var tenant: UInt64?
     /// What the user wrote.
     public var text: String
     /// The part of the text that is to be worked on, where the router told it from the instruction.
@@ -79,6 +81,7 @@ public struct JobInput: Codable, Hashable, Sendable {
     /// Makes an input.
     public init(
         session: String,
+        tenant: UInt64? = nil,
         text: String,
         material: String? = nil,
         arguments: JSONValue? = nil,
@@ -91,6 +94,7 @@ public struct JobInput: Codable, Hashable, Sendable {
         plan: Plan? = nil
     ) {
         self.session = session
+        self.tenant = tenant
         self.text = text
         self.material = material
         self.arguments = arguments

@@ -31,6 +31,8 @@ public enum MessageType: UInt8, Sendable, CaseIterable {
     case query = 20
     /// Router to that peer: the answer.
     case answer = 21
+    /// Router to gateway: a skill has more to do than it may have waiting, or has room again.
+    case load = 22
 
     // Router and worker
     /// Router to worker: run this job.

@@ -7,7 +7,7 @@ import Wire
 /// A dispatcher with a gateway and workers that exist only as numbers: what it decides, without a socket or a clock.
 struct Bench {
     var dispatcher = Dispatcher(now: 0)
-    let gateway: GatewayLink
+    var gateway: GatewayLink
     var now: UInt64 = 10_000
     private var nextPeer: UInt32 = 1
 
@@ -53,18 +53,22 @@ struct Bench {
     mutating func submit(
         _ skill: String = "echo",
         session: String = "s",
+        tenant: UInt64? = nil,
         text: String = "t",
         generation: UInt32 = 1,
-        deadline: UInt64 = 0
+        deadline: UInt64 = 0,
+        flags: Header.Flags = []
     ) throws -> Identifier {
         let request = Identifier.timeOrdered(milliseconds: 1)
         try submit(
             skill,
             session: session,
+            tenant: tenant,
             text: text,
             request: request,
             generation: generation,
-            deadline: deadline
+            deadline: deadline,
+            flags: flags
         )
         return request
     }
@@ -72,13 +76,14 @@ struct Bench {
     mutating func submit(
         _ skill: String,
         session: String = "s",
+        tenant: UInt64? = nil,
         text: String = "t",
         request: Identifier,
         generation: UInt32,
         deadline: UInt64 = 0,
         flags: Header.Flags = []
     ) throws {
-        let body = try JobBody.encode(skill: skill, input: JobInput(session: session, text: text))
+        let body = try JobBody.encode(skill: skill, input: JobInput(session: session, tenant: tenant, text: text))
         let header = Header(.submit, flags: flags, job: request, generation: generation, value: deadline)
         let parcel = Parcel(header: header, body: body)
         dispatcher.submitted(header, skill: skill, parcel: parcel, from: gateway, now: now)

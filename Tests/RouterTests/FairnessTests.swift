@@ -73,6 +73,67 @@ extension Job.State {
         #expect(queue.count == 63 && queue.bytes <= Limits.queuedBytesPerSkill)
     }
 
+    @Test func tenantsTakeTurnsBeforeTheirSessions() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        var first: [Identifier] = []
+        for number in 0..<20 { first.append(try bench.submit(session: "s\(number)", tenant: 1)) }
+        let second = [try bench.submit(session: "x", tenant: 2), try bench.submit(session: "x", tenant: 2)]
+        // Twenty sessions of one tenant count as much as the one of the other.
+        #expect(try run(&bench, 6, on: peer) == [first[0], first[1], second[0], first[2], second[1], first[3]])
+    }
+
+    @Test func theTenantWithMostGivesWayInAFullQueue() throws {
+        var bench = Bench()
+        _ = try bench.worker(credit: 0)
+        for number in 0..<Limits.queuedJobsPerSkill { try bench.submit(session: "s\(number)", tenant: 1) }
+        let (tenants, session) = try #require(bench.dispatcher.registry.skills["echo"]?.queue.heaviest)
+        #expect(tenants == [1] && session == 0)
+        try bench.submit(session: "x", tenant: 2)
+        #expect(bench.taken().said == ["gateway event failed overloaded"])
+        try bench.submit(session: "new", tenant: 1)
+        #expect(bench.taken().said == ["gateway nack overloaded"])
+    }
+
+    @Test func whatIsMoreUrgentGoesFirstAndNothingWaitsForEver() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        let running = try bench.submit()
+        let low = try bench.submit(session: "a", flags: .lowPriority)
+        let normal = try bench.submit(session: "b")
+        let high = [
+            try bench.submit(session: "c", flags: .highPriority), try bench.submit(session: "c", flags: .highPriority),
+        ]
+        #expect(try run(&bench, 2, on: peer) == [running, high[0]])
+        // A priority is worth five seconds of waiting.
+        bench.now += 2 * Priority.ageing + 1
+        let later = try bench.submit(session: "c", flags: .highPriority)
+        #expect(try run(&bench, 4, on: peer) == [high[1], normal, low, later])
+    }
+
+    @Test func aMoreUrgentJobTakesThePlaceOfALessUrgentOne() throws {
+        var bench = Bench()
+        _ = try bench.worker(credit: 0)
+        for _ in 0..<Limits.queuedJobsPerSkill { try bench.submit() }
+        _ = bench.taken()
+        let urgent = try bench.submit(flags: .highPriority)
+        #expect(bench.taken().said == ["gateway event failed overloaded"])
+        #expect(bench.dispatcher.jobs[urgent.job(step: 1)]?.state.isFailed == false)
+        try bench.submit(flags: .lowPriority)
+        #expect(bench.taken().said == ["gateway nack overloaded"])
+    }
+
+    @Test func prioritiesAreWithinATenant() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        let running = try bench.submit(tenant: 1)
+        let urgent = [
+            try bench.submit(tenant: 1, flags: .highPriority), try bench.submit(tenant: 1, flags: .highPriority),
+        ]
+        let other = try bench.submit(tenant: 2)
+        #expect(try run(&bench, 4, on: peer) == [running, urgent[0], other, urgent[1]])
+    }
+
     @Test func whatIsCancelledLeavesTheTurnsOfOthersAlone() throws {
         var bench = Bench()
         let peer = try bench.worker(credit: 1)
@@ -87,15 +148,19 @@ extension Job.State {
     @Test func theSessionIsReadFromTheBody() throws {
         func number(_ session: String, skill: String = "echo") throws -> UInt64 {
             let body = try JobBody.encode(skill: skill, input: JobInput(session: session, text: "t"))
-            return JobBody.sessionNumber(body.span.bytes)
+            return JobBody.origin(body.span.bytes).session
         }
         #expect(try number("one") == number("one", skill: "another"))
         #expect(try number("one") != number("two"))
+        let input = JobInput(session: "one", tenant: 77, text: "t")
+        let body = try JobBody.encode(skill: "echo", input: input)
+        #expect(JobBody.origin(body.span.bytes) == (77, try number("one")))
+        #expect(try JobBody.decode(body).input == input)
         let odd: [[UInt8]] = [
             [], [0], [9, 1], [0, 1, 255, 255, 255, 255], [0, 1, 1, 0, 0, 0], [0, 2, 1, 0, 0, 0, 7],
         ]
         for body in odd {
-            #expect(JobBody.sessionNumber(body.span.bytes) == 0)
+            #expect(JobBody.origin(body.span.bytes) == (0, 0))
         }
     }
 }

@@ -183,11 +183,7 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
         switch header.type {
         case .welcome: read(Welcome.self, &message) { welcomed($0, now) }
         case .event:
-            let (reports, problem) = message.withBody { ReportReader.read($0) }
-            if let problem {
-                log.warning("an event cannot be read", ["job": "\(header.job)", "reason": .text(problem)])
-            }
-            requests.reported(header, reports, now: now)
+            message.withBody { requests.received(header, $0, now: now) }
         case .plan: read(Plan.self, &message) { requests.planned($0, header, now: now) }
         case .nack where header.job != .none: read(JobError.self, &message) { requests.refused($0, header, now: now) }
         case .answer: settle(header.sequence, .success(message.body()))
@@ -202,6 +198,7 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
                     ["code": .text(error.code), "reason": .text(error.message)]
                 )
             }
+        case .load: read(SkillLoad.self, &message) { requests.loads.note($0, wait: header.value, now: now) }
         case .drain: log.info("the router is shutting down")
         case .goodbye: lost("the router says goodbye")
         case .heartbeat: break
@@ -248,7 +245,7 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
 
     private func greet() {
         state.withLock { $0.lastSent = Monotonic.milliseconds }
-        guard let message = try? Outgoing(Header(.hello, flags: .takesBatches), json: hello) else { return }
+        guard let message = try? Outgoing(Header(.hello, flags: [.takesBatches, .takesLoad]), json: hello) else { return }
         _ = try? client.send(message)
     }
 
@@ -276,6 +273,7 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
         questions.forEach { $0.resume(returning: .failure(.noRouter)) }
         guard was != nil else { return }
         log.warning("no router", ["reason": .text(reason)])
+        requests.loads.forget()
         requests.routerLost(now: Monotonic.milliseconds)
     }
 

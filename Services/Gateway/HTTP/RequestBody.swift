@@ -16,11 +16,12 @@ struct RequestBody: Decodable, Sendable {
     var attachments: [Attachment]?
     var whenBusy: String?
     var onDisconnect: String?
+    var priority: String?
     var explain: Bool?
     var timeout: Double?
 
     private enum CodingKeys: String, CodingKey {
-        case text, skill, arguments, attachments, explain, timeout
+        case text, skill, arguments, attachments, explain, timeout, priority
         case whenBusy = "when_busy"
         case onDisconnect = "on_disconnect"
     }
@@ -65,6 +66,7 @@ struct RequestBody: Decodable, Sendable {
         request.attachments = try decodedAttachments(large)
         if let whenBusy { request.whenBusy = try RequestBody.choice(whenBusy, field: "when_busy") }
         if let onDisconnect { request.onDisconnect = try RequestBody.choice(onDisconnect, field: "on_disconnect") }
+        if let priority { request.priority = try RequestBody.choice(priority, field: "priority") }
         request.explain = explain ?? false
         request.timeout = timeout
         request.idempotencyKey = idempotencyKey

@@ -108,44 +108,6 @@ extension OpenRequests {
         perform(actions)
     }
 
-    /// EVENT.
-    func reported(
-        _ header: Header,
-        _ reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)],
-        now: UInt64
-    ) {
-        let request = header.job.request
-        let actions = state.withLock { state -> [Action] in
-            guard state.open[request] != nil else {
-                // Over, and that is on disk: let go of it. What runs on after a cancel is told once more.
-                if reports.last?.report.isTerminal ?? false { return [.acknowledge([header.execution])] }
-                return state.cancelled.remove(request) == nil ? [] : [.cancel(request, header.generation)]
-            }
-            guard hasRoom(for: reports, of: request, in: state) else {
-                // Nothing is lost by it: a gap is healed by the job's end, and the end is sent again until it is
-                // acknowledged.
-                state.refusedReports += 1
-                return []
-            }
-            return apply(to: request, in: &state, now: now) { progress in
-                progress.reported(header.execution, first: header.sequence, reports)
-            }
-        }
-        perform(actions)
-    }
-
-    /// Whether a message may be kept until the store has what came before it. One always may.
-    private func hasRoom(
-        for reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)],
-        of request: Identifier,
-        in state: State
-    ) -> Bool {
-        guard let open = state.open[request], open.pendingBytes + open.storingBytes > 0 else { return true }
-        let bytes = reports.reduce(0) { $0 + $1.report.bytes + Occurrence.overhead }
-        return open.pendingBytes + open.storingBytes + bytes <= patience.requestBytes
-            && state.bytes + bytes <= patience.bytes
-    }
-
     /// MAY_START.
     func mayStart(_ execution: Execution, now: UInt64) {
         let request = execution.job.request

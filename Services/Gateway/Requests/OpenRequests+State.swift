@@ -26,6 +26,9 @@ extension OpenRequests {
         var storedGeneration: UInt32
         var isCancelStored = false
 
+        /// Messages that wait unread until the store has what came before them.
+        var parked: [ParkedReports] = []
+        var parkedBytes = 0
         var pending: [Occurrence] = []
         /// Bytes of what is pending, and of what is on its way to the store.
         var pendingBytes = 0
@@ -36,6 +39,9 @@ extension OpenRequests {
         var isStoring = false
         /// What it had come to could not be stored, and the last try is to store that.
         var isGivenUp = false
+
+        /// Bytes that are not stored yet.
+        var waitingBytes: Int { pendingBytes + storingBytes + parkedBytes }
     }
 
     /// Somebody who has asked for a cancel.

@@ -159,6 +159,7 @@ extension OpenRequests {
                 actions += apply(to: request, in: &state, now: now) { $0.startDenied(execution) }
             }
             actions += apply(to: request, in: &state, now: now) { _ in RequestProgress.Effects() }
+            actions += unpark(request, in: &state, now: now)
             return actions + dispatchable(request, in: &state)
         }
         if outcome.stored > 0 { followers.wake(batch.session) }
@@ -176,9 +177,11 @@ extension OpenRequests {
             let wasLastTry = open.isGivenUp || error == .notFound
             open.isGivenUp = true
             open.pending = []
-            state.bytes -= open.storingBytes + open.pendingBytes
+            open.parked = []
+            state.bytes -= open.waitingBytes
             open.storingBytes = 0
             open.pendingBytes = 0
+            open.parkedBytes = 0
             state.open[request] = open
             state.remember(cancelled: request)
             let cancel = Action.cancel(request, open.progress.generation)
@@ -195,7 +198,7 @@ extension OpenRequests {
     func remove(_ request: Identifier, _ session: Identifier, in state: inout State, now: UInt64) -> [Action] {
         let waiters = takeCancelWaiters(of: request, in: &state)
         let isStored = state.open[request]?.isCancelStored ?? false
-        if let open = state.open[request] { state.bytes -= open.pendingBytes + open.storingBytes }
+        if let open = state.open[request] { state.bytes -= open.waitingBytes }
         state.open[request] = nil
         return [.tell(waiters, isStored)] + next(after: request, session, in: &state, now: now)
     }

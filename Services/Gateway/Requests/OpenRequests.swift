@@ -36,6 +36,8 @@ final class OpenRequests: Sendable {
     }
 
     let state = Mutex(State())
+    /// Skills that have too much to do.
+    let loads = SkillLoads()
     let store: any SessionStore
     let followers: Followers
     let log: Log
@@ -59,6 +61,9 @@ final class OpenRequests: Sendable {
 
     /// How many there are.
     var count: Int { state.withLock { $0.open.count } }
+
+    /// How many there are of a session.
+    func count(in session: Identifier) -> Int { state.withLock { $0.sessions[session]?.count ?? 0 } }
 
     // MARK: Requests come and go
 

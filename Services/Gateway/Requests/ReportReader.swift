@@ -3,32 +3,51 @@ internal import Wire
 /// Reads the records of an EVENT message. What is wrong with one is repaired or replaced, never fatal: the sender may
 /// be written in any language.
 enum ReportReader {
-    /// The reports of a message, and what was wrong with it.
+    /// What was read of a message.
+    struct Reading {
+        var reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)] = []
+        /// What was wrong with it.
+        var problem: String?
+        /// Whether that was all of it.
+        var isComplete = false
+    }
+
+    /// The reports of a whole message, and what was wrong with it.
     static func read(
         _ body: RawSpan
     ) -> (reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)], problem: String?) {
-        var reports: [(Occurrence.Report, RequestProgress.Outcome?)] = []
-        var problem: String?
         var cursor = EventRecordCursor()
+        let reading = read(body, from: &cursor, upTo: .max)
+        return (reading.reports, reading.problem)
+    }
+
+    /// Reads so many records at most, and goes on there the next time.
+    static func read(_ body: RawSpan, from cursor: inout EventRecordCursor, upTo limit: Int) -> Reading {
+        var reading = Reading()
         do {
-            while let (kind, range) = try cursor.next(in: body) {
+            while reading.reports.count < limit {
+                guard let (kind, range) = try cursor.next(in: body) else {
+                    reading.isComplete = true
+                    break
+                }
                 let payload = body.withUnsafeBytes { Array($0[range]) }
                 do throws(WireError) {
-                    reports.append(try report(kind, payload))
+                    reading.reports.append(try report(kind, payload))
                 } catch {
-                    problem = "\(error)"
+                    reading.problem = "\(error)"
                     // A terminal record that cannot be read still ends the job: nothing will follow it.
                     if kind.isTerminal {
-                        reports.append(unreadable(error))
+                        reading.reports.append(unreadable(error))
                     } else {
-                        reports.append((.thinking(""), nil))
+                        reading.reports.append((.thinking(""), nil))
                     }
                 }
             }
         } catch {
-            problem = "\(error)"
+            reading.problem = "\(error)"
+            reading.isComplete = true
         }
-        return (reports, problem)
+        return reading
     }
 
     private static func report(

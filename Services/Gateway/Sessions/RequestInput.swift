@@ -9,6 +9,8 @@ struct RequestInput: Codable, Equatable, Sendable {
     var arguments: JSONValue?
     /// Whether the plan shows scores.
     var explain: Bool?
+    /// Its priority, where it is not the usual one.
+    var priority: NewRequest.Priority?
 }
 
 extension NewRequest {
@@ -102,6 +104,7 @@ extension NewRequest {
             hash.add(attachment.data)
         }
         hash.add("\(whenBusy) \(onDisconnect) \(explain) \(timeout ?? 0)".utf8)
+        if priority != .normal { hash.add(priority.rawValue.utf8) }
         return hash.bytes
     }
 }

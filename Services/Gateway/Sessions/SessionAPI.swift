@@ -97,6 +97,16 @@ struct NewRequest: Sendable {
         case cancel
     }
 
+    /// What goes first among the requests of one user that wait for a skill.
+    enum Priority: String, Sendable, CaseIterable, Codable {
+        /// Before the others.
+        case high
+        /// As usual.
+        case normal
+        /// After the others.
+        case low
+    }
+
     /// What the user wants.
     var text: String
     /// The skill, where the user names one.
@@ -107,6 +117,8 @@ struct NewRequest: Sendable {
     var attachments: [Attachment] = []
     /// See ``WhenBusy``.
     var whenBusy = WhenBusy.parallel
+    /// See ``Priority-swift.enum``.
+    var priority = Priority.normal
     /// See ``OnDisconnect``.
     var onDisconnect = OnDisconnect.continue
     /// The same key with the same content gives the first request again.

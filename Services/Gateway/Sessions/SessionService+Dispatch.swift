@@ -58,6 +58,8 @@ extension SessionService {
         let stored = try JSONBody.decode(RequestInput.self, from: record.input)
         let history = History.turns(turns)
         var input = JobInput(session: record.session.description, text: record.text)
+        let tenant = TenantNumber.of(record.owner)
+        input.tenant = tenant == 0 ? nil : tenant
         input.arguments = stored.arguments
         if !record.attachments.isEmpty {
             input.attachments = record.attachments.map {
@@ -72,7 +74,7 @@ extension SessionService {
             input.previous = finished.isEmpty ? nil : finished
         }
         return Outgoing(
-            Header(.submit, job: record.id, generation: generation),
+            Header(.submit, flags: stored.priority?.flags ?? [], job: record.id, generation: generation),
             body: try JobBody.encode(skill: stored.skill ?? "", input: input)
         )
     }
@@ -116,6 +118,16 @@ extension SessionService {
                 requests.tick(now: Monotonic.milliseconds)
                 try? await Task.sleep(for: .milliseconds(100))
             }
+        }
+    }
+}
+
+extension NewRequest.Priority {
+    fileprivate var flags: Header.Flags {
+        switch self {
+        case .high: .highPriority
+        case .normal: []
+        case .low: .lowPriority
         }
     }
 }

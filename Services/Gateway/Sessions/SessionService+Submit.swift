@@ -12,6 +12,7 @@ extension SessionService {
         try refuseWhileDraining()
         try request.validate()
         try refuseWhileStoreIsAway()
+        try refuseWhileOverloaded(request, in: session, owner: owner)
         let acceptance = try acceptance(of: request, in: session, owner: owner)
         let id = acceptance.request
         let plan = request.skill.map { Plan.single($0, arguments: request.arguments ?? [:]) }
@@ -46,6 +47,22 @@ extension SessionService {
         case .success(.tooManyInSession(let limit)): throw .tooManyRequests(limit: limit, of: "session")
         case .success(.tooManyOfOwner(let limit)): throw .tooManyRequests(limit: limit, of: "user")
         }
+    }
+
+    /// Refuses what the router would, and costs nothing.
+    private func refuseWhileOverloaded(
+        _ request: NewRequest,
+        in session: Identifier,
+        owner: String
+    ) throws(GatewayError) {
+        guard let skill = request.skill else { return }
+        let refusal = requests.loads.refusal(
+            skill,
+            tenant: TenantNumber.of(owner),
+            open: requests.count(in: session),
+            now: Monotonic.milliseconds
+        )
+        if let refusal { throw .refused(refusal) }
     }
 
     func cancel(
@@ -101,7 +118,8 @@ extension SessionService {
                 RequestInput(
                     skill: request.skill,
                     arguments: request.arguments,
-                    explain: request.explain ? true : nil
+                    explain: request.explain ? true : nil,
+                    priority: request.priority == .normal ? nil : request.priority
                 )
             )
         } catch {
@@ -124,8 +142,8 @@ extension SessionService {
             idempotency: request.idempotencyKey.map { ($0, request.hash(in: session)) },
             events: events,
             router: requests.currentRouter,
-            openPerSession: SessionService.openPerSession,
-            openPerOwner: SessionService.openPerOwner
+            openPerSession: quota.perSession,
+            openPerOwner: quota.perOwner
         )
     }
 }

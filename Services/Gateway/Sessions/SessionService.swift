@@ -9,16 +9,13 @@ internal import Wire
 final class SessionService: SessionAPI {
     /// Sessions belong to the tenant of a token. Without tokens there is one owner: whoever can reach the gateway.
     static let owner = "local"
-    /// Requests that may be open in a session.
-    static let openPerSession = 50
-    /// Requests that may be open of a user.
-    static let openPerOwner = 200
 
     let store: any SessionStore
     let requests: OpenRequests
     private let followers: Followers
     let link: RouterLink
     let log: Log
+    let quota: Quota
     private let drains = Atomic<Bool>(false)
     var isDraining: Bool { drains.load(ordering: .relaxed) }
     private let clock = Mutex<Task<Void, Never>?>(nil)
@@ -33,10 +30,12 @@ final class SessionService: SessionAPI {
         name: String,
         key: ClientKey? = nil,
         log: Log,
+        quota: Quota = Quota(),
         patience: OpenRequests.Patience = OpenRequests.Patience()
     ) throws(BusError) {
         self.store = store
         self.log = log
+        self.quota = quota
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
         link = try RouterLink(name: name, requests: requests, key: key, log: log)

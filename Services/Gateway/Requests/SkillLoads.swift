@@ -1,0 +1,61 @@
+internal import Synchronization
+internal import Wire
+
+/// Skills that have more to do than they may have waiting, as the router says: what would be refused there is refused
+/// here, before it is taken.
+final class SkillLoads: Sendable {
+    private struct Load {
+        let tenants: Set<UInt64>
+        let session: Int
+        /// Milliseconds until what waits has begun.
+        let wait: UInt64
+        let until: UInt64
+    }
+
+    /// For how long the router's word holds, in milliseconds. It says it again each second.
+    static let validity: UInt64 = 3000
+
+    private let loads = Mutex<[String: Load]>([:])
+
+    /// The router has said how a skill stands; a wait of 0 says that there is room again.
+    func note(_ load: SkillLoad, wait: UInt64, now: UInt64) {
+        loads.withLock { loads in
+            loads[load.skill] =
+                wait == 0
+                ? nil
+                : Load(
+                    tenants: Set(load.tenants),
+                    session: load.session,
+                    wait: wait,
+                    until: now + SkillLoads.validity
+                )
+        }
+    }
+
+    /// What a router said that is gone means nothing.
+    func forget() { loads.withLock { $0 = [:] } }
+
+    /// Why a request for a skill is not taken now; nil when it is.
+    /// - Parameters:
+    ///   - tenant: The number of its tenant.
+    ///   - open: Requests of its session that have not ended.
+    func refusal(_ skill: String, tenant: UInt64, open: Int, now: UInt64) -> JobError? {
+        let wait = loads.withLock { loads -> UInt64? in
+            guard let load = loads[skill] else { return nil }
+            guard now < load.until else {
+                loads[skill] = nil
+                return nil
+            }
+            return load.tenants.contains(tenant) && open >= load.session ? load.wait : nil
+        }
+        guard let wait else { return nil }
+        let seconds = (Double(wait) / 1000).rounded(.up)
+        return JobError(
+            code: JobError.Code.overloaded,
+            message: "The skill \(skill) has as much to do as may wait for it: about \(Int(seconds)) s of work.",
+            hint: "Try again after the seconds of Retry-After, or start another worker of \(skill).",
+            retryable: true,
+            retryAfter: seconds
+        )
+    }
+}
