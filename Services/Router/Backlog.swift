@@ -9,7 +9,7 @@ import Wire
 /// the queue has been short for a while.
 struct Backlog {
     /// Milliseconds that may always be waited for: short jobs would not notice more.
-    private static let leastWait: Double = 250
+    private static let leastWait: Double = 200
     /// Milliseconds for which a queue is short before bursts are queued again.
     private static let calm: UInt64 = 2000
     /// Jobs over which the time that one takes is averaged.
@@ -37,6 +37,7 @@ struct Backlog {
     ///   - waiting: Jobs that wait.
     ///   - running: Jobs that are at workers.
     ///   - longest: Milliseconds that a job of a burst may wait; 0 for as long as it takes.
+    ///   - now: Milliseconds of the steady clock.
     /// - Returns: How many jobs may wait.
     mutating func bound(waiting: Int, running: Int, longest: UInt64, now: UInt64) -> Int {
         guard let duration, longest > 0, running > 0 else { return Limits.queuedJobsPerSkill }

@@ -10,7 +10,7 @@ extension Dispatcher {
     mutating func measure(_ entry: SkillEntry, now: UInt64) {
         if entry.queue.count > 0 || entry.backlog.isStanding {
             let running = entry.versions.reduce(0) { $0 + $1.workers.reduce(0) { $0 + $1.leases.count(of: entry.id) } }
-            entry.queue.bound = entry.backlog.bound(
+            entry.bound = entry.backlog.bound(
                 waiting: entry.queue.count,
                 running: running,
                 longest: longestWait,
@@ -55,10 +55,8 @@ extension Dispatcher {
 }
 
 extension SkillEntry {
-    /// Some less than the bound: as many as may be on their way when the gateways are told.
-    private var margin: Int { max(1, queue.bound / 8) }
     /// So many waiting jobs are too much for the gateways.
-    var shutsAt: Int { max(1, queue.bound - margin) }
+    var shutsAt: Int { min(bound, Limits.queuedJobsPerSkill * 7 / 8) }
     /// So few are not.
-    var opensAt: Int { max(0, shutsAt - margin) }
+    var opensAt: Int { shutsAt - max(1, shutsAt / 4) }
 }

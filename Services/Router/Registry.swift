@@ -110,6 +110,10 @@ final class SkillEntry {
     var awaited: Worker?
     /// How long its jobs take and wait.
     var backlog = Backlog()
+    /// How many jobs may wait. The queue holds some more, which are on their way when the gateways are told.
+    var bound = Limits.queuedJobsPerSkill {
+        didSet { queue.bound = min(bound + max(bound / 2, 4), Limits.queuedJobsPerSkill) }
+    }
     /// Whether gateways refuse what would be too much, and when they were told last.
     var isShut = false
     var loadSaid: UInt64 = 0

@@ -114,10 +114,11 @@ class System:
     """A router, a gateway and workers, each a process of its own, on ports of their own."""
 
     def __init__(self, folder, programs, workers, streams=500, state=None, is_proxied=False,
-                 routers=1, gateways=1):
+                 routers=1, gateways=1, router_options=()):
         """`workers` has (kind, how many, concurrency): kind is a built-in skill, or one of Tests/Chaos/Worker. With
         `is_proxied` they reach the router, and the gateway does, through a network that can be made to fail. Several
         gateways share one store, and all connect to every router."""
+        self.router_options = router_options
         self.folder, self.programs, self.streams = pathlib.Path(folder), pathlib.Path(programs), streams
         self.state = pathlib.Path(state) if state else self.folder / "state"
         self.fronts = [free_port() for _ in range(routers)]
@@ -144,7 +145,7 @@ class System:
 
     def router_command(self, number=0):
         return [self.programs / "skillbus-router", "--frontend", f"tcp://127.0.0.1:{self.fronts[number]}",
-                "--backend", f"tcp://127.0.0.1:{self.backs[number]}"]
+                "--backend", f"tcp://127.0.0.1:{self.backs[number]}", *self.router_options]
 
     @staticmethod
     def routers(proxy, ports):

@@ -245,7 +245,9 @@ final class RouterLink: BusClientUser, OpenRequests.Router {
 
     private func greet() {
         state.withLock { $0.lastSent = Monotonic.milliseconds }
-        guard let message = try? Outgoing(Header(.hello, flags: [.takesBatches, .takesLoad]), json: hello) else { return }
+        guard let message = try? Outgoing(Header(.hello, flags: [.takesBatches, .takesLoad]), json: hello) else {
+            return
+        }
         _ = try? client.send(message)
     }
 

@@ -35,10 +35,13 @@ final class SkillLoads: Sendable {
     /// What a router said that is gone means nothing.
     func forget() { loads.withLock { $0 = [:] } }
 
-    /// Why a request for a skill is not taken now; nil when it is.
+    /// Whether a request for a skill is taken now.
     /// - Parameters:
+    ///   - skill: The skill.
     ///   - tenant: The number of its tenant.
     ///   - open: Requests of its session that have not ended.
+    ///   - now: Milliseconds of the steady clock.
+    /// - Returns: Why it is not taken; nil when it is.
     func refusal(_ skill: String, tenant: UInt64, open: Int, now: UInt64) -> JobError? {
         let wait = loads.withLock { loads -> UInt64? in
             guard let load = loads[skill] else { return nil }
