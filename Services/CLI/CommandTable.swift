@@ -51,6 +51,7 @@ enum CommandTable {
         ResumeCommand.entry,
         CancelCommand.entry,
         LogCommand.entry,
+        DeadLettersCommand.entry,
         IndexCommand.entry,
         KeysCommand.entry,
         TokensCommand.entry,

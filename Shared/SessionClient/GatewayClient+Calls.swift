@@ -31,6 +31,16 @@ public struct NewRequest: Sendable {
         case interrupt
     }
 
+    /// What goes first among the requests of one user that wait for a skill.
+    public enum Priority: String, Sendable, CaseIterable {
+        /// Before the others.
+        case high
+        /// As usual.
+        case normal
+        /// After the others.
+        case low
+    }
+
     /// What the user wants.
     public var text: String
     /// The skill that is to serve it; nil lets the router choose.
@@ -41,6 +51,8 @@ public struct NewRequest: Sendable {
     public var attachments: [Attachment] = []
     /// What happens when the session is busy; nil for the gateway's default.
     public var whenBusy: WhenBusy?
+    /// What goes first; nil for the gateway's default.
+    public var priority: Priority?
     /// Whether the request ends when the session's last follower leaves.
     public var cancelsOnDisconnect = false
     /// Whether the plan is to carry scores.
@@ -76,6 +88,7 @@ public struct NewRequest: Sendable {
             )
         }
         members["when_busy"] = whenBusy.map { .string($0.rawValue) }
+        members["priority"] = priority.map { .string($0.rawValue) }
         if cancelsOnDisconnect { members["on_disconnect"] = "cancel" }
         if explain { members["explain"] = true }
         members["timeout"] = timeout.map { .number($0) }
@@ -154,6 +167,28 @@ extension GatewayClient {
     public func jobs(limit: Int, after: Int64? = nil) async throws(ClientError) -> JobLog {
         let path = "/v1/jobs?limit=\(limit)" + (after.map { "&after=\($0)" } ?? "")
         return try decode(JobLog.self, from: try await call("GET", path))
+    }
+
+    /// Jobs that were given up, as the gateway lists them.
+    public func deadLetters(limit: Int) async throws(ClientError) -> JSONValue {
+        try await call("GET", "/v1/dead-letters?limit=\(limit)")
+    }
+
+    /// One of them with its attempts and last events.
+    public func deadLetter(_ id: String) async throws(ClientError) -> JSONValue {
+        try await call("GET", "/v1/dead-letters/\(Address.escaped(id))")
+    }
+
+    /// Sends its request again, as a new one.
+    /// - Returns: `id` and `session` of that.
+    /// - Throws: `ClientError`.
+    public func retryDeadLetter(_ id: String) async throws(ClientError) -> JSONValue {
+        try await call("POST", "/v1/dead-letters/\(Address.escaped(id))/retry")
+    }
+
+    /// Takes it off the list.
+    public func discardDeadLetter(_ id: String) async throws(ClientError) {
+        _ = try await call("DELETE", "/v1/dead-letters/\(Address.escaped(id))")
     }
 
     /// Whether the gateway is up, and what it says of itself.

@@ -85,6 +85,8 @@ public struct Acceptance: Sendable {
     public var events: [EventDraft]
     /// The instance of the router that it will be submitted to, if one is there.
     public var router: Identifier?
+    /// The dead letter that it is sent again for.
+    public var retryOf: Identifier?
     /// How many requests may be open in a session.
     public var openPerSession: Int
     /// How many requests of an owner may be open.
@@ -106,6 +108,7 @@ public struct Acceptance: Sendable {
         idempotency: (key: String, hash: [UInt8])? = nil,
         events: [EventDraft],
         router: Identifier? = nil,
+        retryOf: Identifier? = nil,
         openPerSession: Int = 50,
         openPerOwner: Int = 200
     ) {
@@ -123,6 +126,7 @@ public struct Acceptance: Sendable {
         self.idempotency = idempotency
         self.events = events
         self.router = router
+        self.retryOf = retryOf
         self.openPerSession = openPerSession
         self.openPerOwner = openPerOwner
     }

@@ -71,6 +71,18 @@ public protocol SessionStore: Sendable {
 
     /// Ended jobs of an owner after a number of the log, oldest first; without a number the last ones.
     func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord]
+
+    /// Jobs of an owner that were given up, the latest first. Each is there from the commit of its end.
+    func deadLetters(owner: String, before cursor: Int64?, limit: Int) async throws(StoreError) -> [DeadLetterSummary]
+
+    /// One of them with what is known of it.
+    func deadLetter(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterRecord
+
+    /// What it worked on, for a request that is to be accepted with ``Acceptance/retryOf``.
+    func deadLetterInput(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterInput
+
+    /// Takes one off the list.
+    func discardDeadLetter(_ job: Identifier, owner: String) async throws(StoreError)
 }
 
 extension SessionStore {

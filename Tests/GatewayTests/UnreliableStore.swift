@@ -108,6 +108,26 @@ final class UnreliableStore: SessionStore {
         try await store.history(before: request, limit: limit)
     }
 
+    func deadLetters(
+        owner: String,
+        before cursor: Int64?,
+        limit: Int
+    ) async throws(StoreError) -> [DeadLetterSummary] {
+        try await store.deadLetters(owner: owner, before: cursor, limit: limit)
+    }
+
+    func deadLetter(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterRecord {
+        try await store.deadLetter(job, owner: owner)
+    }
+
+    func deadLetterInput(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterInput {
+        try await store.deadLetterInput(job, owner: owner)
+    }
+
+    func discardDeadLetter(_ job: Identifier, owner: String) async throws(StoreError) {
+        try await store.discardDeadLetter(job, owner: owner)
+    }
+
     func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
         try await store.jobs(owner: owner, after: cursor, limit: limit)
     }

@@ -17,6 +17,7 @@ enum AskCommand {
                 .value("session", "ID", "the session to ask in; else a new one is made"),
                 .value("timeout", short: "t", "SECONDS", "give up and cancel after so long, with exit code 124"),
                 .value("when-busy", "WHAT", "parallel, enqueue, reject or interrupt, while another request runs"),
+                .value("priority", "WHAT", "high, normal or low, among your requests that wait for a skill"),
                 .flag("no-wait", "print the ids of session and request, and leave it running"),
                 .flag("explain", "have every skill's score in the plan; see it with --json"),
                 .flag("json", "print each event as one line of JSON"),
@@ -53,6 +54,12 @@ enum AskCommand {
                 throw UsageError("--when-busy must be parallel, enqueue, reject or interrupt, not \"\(word)\"")
             }
             request.whenBusy = whenBusy
+        }
+        if let word = options.value("priority") {
+            guard let priority = NewRequest.Priority(rawValue: word) else {
+                throw UsageError("--priority must be high, normal or low, not \"\(word)\"")
+            }
+            request.priority = priority
         }
         let timeout = try options.seconds("timeout")
         // Should this program be gone by then, the gateway still ends it.

@@ -27,6 +27,7 @@ struct GatewayRoutes: Sendable {
         addSessions()
         addRequests()
         addQuestions()
+        addDeadLetters()
         addProbes()
         let events = EventStreamRoute(
             sessions: sessions,
@@ -210,7 +211,7 @@ extension GatewayError {
 
 extension HTTPResponse {
     /// What a call returns, as JSON.
-    fileprivate static func encoding(
+    static func encoding(
         _ call: () async throws(GatewayError) -> some Encodable & Sendable
     ) async throws(HTTPProblem) -> HTTPResponse {
         let value = try await HTTPProblem.of(call)

@@ -23,7 +23,7 @@ extension HTTPProblem {
     private static func status(of error: GatewayError) -> Int {
         switch error {
         case .invalid: 400
-        case .sessionNotFound, .requestNotFound: 404
+        case .sessionNotFound, .requestNotFound, .deadLetterNotFound: 404
         case .busy: 409
         case .sessionPruned: 410
         case .tooLarge: 413

@@ -16,6 +16,7 @@ struct EventComposer: Sendable {
     func accepted(
         text: String,
         attachments: [(name: String, mediaType: String, bytes: Int)],
+        retryOf: Identifier? = nil,
         at time: Timestamp
     ) -> EventDraft {
         draft(SessionEvent.Kind.accepted, time, room: text.utf8.count) { json in
@@ -31,7 +32,12 @@ struct EventComposer: Sendable {
                 json.number(attachment.bytes)
                 json.raw("}")
             }
-            json.raw("]}")
+            json.raw("]")
+            if let retryOf {
+                json.raw(#","retryOf":"#)
+                json.plain(retryOf.description)
+            }
+            json.raw("}")
         }
     }
 

@@ -8,6 +8,8 @@ enum GatewayError: Error, Equatable, Sendable {
     case sessionPruned(String)
     /// No such request in the session.
     case requestNotFound(String)
+    /// No such dead letter, or not this user's.
+    case deadLetterNotFound(String)
     /// Something is over its limit: what, the limit, and what came, in bytes.
     case tooLarge(what: String, limit: Int, got: Int)
     /// A field of the request is wrong.
@@ -35,6 +37,7 @@ extension GatewayError {
         case .sessionNotFound: "session_not_found"
         case .sessionPruned: "session_pruned"
         case .requestNotFound: "request_not_found"
+        case .deadLetterNotFound: "dead_letter_not_found"
         case .tooLarge: "too_large"
         case .invalid: "invalid"
         case .busy: "busy"
@@ -53,6 +56,7 @@ extension GatewayError {
         case .sessionNotFound(let id): "There is no session \(id.prefix(80))."
         case .sessionPruned(let id): "The session \(id.prefix(80)) was not used for long and has been deleted."
         case .requestNotFound(let id): "There is no request \(id.prefix(80)) in this session."
+        case .deadLetterNotFound(let id): "There is no dead letter \(id.prefix(80))."
         case .tooLarge(let what, let limit, let got): "The \(what) has \(got) bytes; the limit is \(limit)."
         case .invalid(let field, let reason): "The field \"\(field)\" \(reason)."
         case .busy(let running):
@@ -74,6 +78,7 @@ extension GatewayError {
         case .sessionNotFound: "Make one with POST /v1/sessions, or list them with GET /v1/sessions."
         case .sessionPruned: "Make a new one with POST /v1/sessions."
         case .requestNotFound: "GET /v1/sessions/{id} shows the requests that are running."
+        case .deadLetterNotFound: "GET /v1/dead-letters lists them."
         case .tooLarge: "Send less, or split it into several requests."
         case .invalid: nil
         case .busy: "Wait for it to end, or send \"when_busy\": \"enqueue\", \"parallel\" or \"interrupt\"."

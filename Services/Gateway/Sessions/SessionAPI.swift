@@ -61,6 +61,23 @@ protocol SessionAPI: Sendable {
     /// before; nil asks for the last ones.
     func jobLog(owner: String, after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage
 
+    /// Jobs that were given up because they kept ending their workers, the latest first. The cursor is `next` of the page
+    /// before, nil for the first.
+    func deadLetters(owner: String, before cursor: Int64?, limit: Int) async throws(GatewayError) -> DeadLetterPage
+
+    /// One of them, with its attempts and last events.
+    /// - Throws: `deadLetterNotFound`, `storeUnavailable`.
+    func deadLetter(_ id: Identifier, owner: String) async throws(GatewayError) -> DeadLetterDetail
+
+    /// Sends its request again, as a new one in the same session. One that has been sent again before is not sent once
+    /// more: that request is returned.
+    /// - Throws: `deadLetterNotFound`, and what ``submit(_:in:owner:)`` throws.
+    func retryDeadLetter(_ id: Identifier, owner: String) async throws(GatewayError) -> SubmittedRequest
+
+    /// Takes it off the list.
+    /// - Throws: `deadLetterNotFound`, `draining`, `storeUnavailable`.
+    func discardDeadLetter(_ id: Identifier, owner: String) async throws(GatewayError)
+
     /// Whether requests can be served now. Asks nobody: cheap enough for a probe every second.
     var readiness: Readiness { get }
 }

@@ -13,7 +13,17 @@ extension SessionService {
         try request.validate()
         try refuseWhileStoreIsAway()
         try refuseWhileOverloaded(request, in: session, owner: owner)
-        let acceptance = try acceptance(of: request, in: session, owner: owner)
+        return try await take(request, in: session, owner: owner)
+    }
+
+    /// Stores a request that may be taken, and begins with it.
+    func take(
+        _ request: NewRequest,
+        in session: Identifier,
+        owner: String,
+        retryOf: DeadLetterLink? = nil
+    ) async throws(GatewayError) -> SubmittedRequest {
+        let acceptance = try acceptance(of: request, in: session, owner: owner, retryOf: retryOf)
         let id = acceptance.request
         let plan = request.skill.map { Plan.single($0, arguments: request.arguments ?? [:]) }
         let result = await withCheckedContinuation {
@@ -99,13 +109,21 @@ extension SessionService {
     private func acceptance(
         of request: NewRequest,
         in session: Identifier,
-        owner: String
+        owner: String,
+        retryOf: DeadLetterLink?
     ) throws(GatewayError) -> Acceptance {
         let now = Timestamp.now
         let id = Identifier.timeOrdered(milliseconds: UInt64(max(0, now.milliseconds)))
         let composer = EventComposer(session: session, request: id)
         let described = request.attachments.map { (name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count) }
-        var events = [composer.accepted(text: request.text, attachments: described, at: now)]
+        var events = [
+            composer.accepted(
+                text: request.text,
+                attachments: described,
+                retryOf: retryOf?.request,
+                at: now
+            )
+        ]
         var planBytes: [UInt8]?
         let input: [UInt8]
         do throws(WireError) {
@@ -142,6 +160,7 @@ extension SessionService {
             idempotency: request.idempotencyKey.map { ($0, request.hash(in: session)) },
             events: events,
             router: requests.currentRouter,
+            retryOf: retryOf?.job,
             openPerSession: quota.perSession,
             openPerOwner: quota.perOwner
         )

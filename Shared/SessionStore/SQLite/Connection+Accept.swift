@@ -16,6 +16,9 @@ extension Connection {
             if let known { return known.hash == hash ? .replayed(known.request) : .mismatch }
         }
         let session = try sessionRow(request.session, request.owner)
+        if let deadLetter = request.retryOf, let earlier = try retry(of: deadLetter, owner: request.owner) {
+            return .replayed(earlier)
+        }
         let open =
             try first(
                 "SELECT count(*) FROM requests WHERE session = ?1 AND state = 'open'",
@@ -51,6 +54,7 @@ extension Connection {
             request.router.map { .id($0) } ?? .null
         )
         let number = lastRow
+        if let deadLetter = request.retryOf { try noteRetry(of: deadLetter, as: request.request) }
         for (position, attachment) in request.attachments.enumerated() {
             try run(
                 "INSERT INTO attachments(request, position, name, media_type, data) VALUES(?1, ?2, ?3, ?4, ?5)",

@@ -143,6 +143,7 @@ extension Connection {
             .integer(now),
             terminal.map { .number($0) } ?? .null
         )
+        if outcome == JobError.Code.deadLettered { try addDeadLetter(job, now) }
     }
 
     /// Notes that a job which must not run twice is about to run. False when it was noted before for another attempt.

@@ -96,6 +96,7 @@ extension Connection {
             .integer(session),
             .number(seq)
         )
+        try pruneDeadLetters(of: session, endedBefore: seq)
         try run(
             "DELETE FROM jobs WHERE request IN (SELECT number FROM requests WHERE session = ?1 AND terminal_seq < ?2)",
             .integer(session),

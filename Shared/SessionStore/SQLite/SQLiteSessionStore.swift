@@ -204,4 +204,36 @@ public final class SQLiteSessionStore: SessionStore {
             try connection.jobs(owner: owner, after: cursor, limit: limit)
         }
     }
+
+    /// Jobs that were given up.
+    public func deadLetters(
+        owner: String,
+        before cursor: Int64?,
+        limit: Int
+    ) async throws(StoreError) -> [DeadLetterSummary] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.deadLetters(owner: owner, before: cursor, limit: limit)
+        }
+    }
+
+    /// One of them.
+    public func deadLetter(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterRecord {
+        try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.deadLetter(job, owner: owner) }
+        }
+    }
+
+    /// What it worked on.
+    public func deadLetterInput(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterInput {
+        try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.deadLetterInput(job, owner: owner) }
+        }
+    }
+
+    /// Takes one off the list.
+    public func discardDeadLetter(_ job: Identifier, owner: String) async throws(StoreError) {
+        try await writer.write { connection throws(StoreError) in
+            try connection.discardDeadLetter(job, owner: owner)
+        }
+    }
 }
