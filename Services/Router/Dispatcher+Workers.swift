@@ -12,6 +12,7 @@ extension Dispatcher {
         seen: UInt64 = 0,
         now: UInt64
     ) throws(JobError) -> Worker {
+        refund(registration)
         let known = registry.workers[peer]
         // Or it came back over a new connection before the old one was found dead.
         let previous = known ?? registry.workers.values.first { $0.registration.instance == registration.instance }
@@ -101,23 +102,53 @@ extension Dispatcher {
         let jobs = worker.leases.values.sorted { $0.id < $1.id }
         // Whoever says goodbye was not ended by a job.
         let isShared = jobs.count > 1 && mayHaveBegun
-        for job in jobs { lost(job, reason: reason, mayHaveBegun: mayHaveBegun, isShared: isShared, now: now) }
+        for job in jobs {
+            lost(
+                job,
+                reason: reason,
+                mayHaveBegun: mayHaveBegun,
+                isShared: isShared,
+                by: worker.registration.instance,
+                now: now
+            )
+        }
         for job in self.jobs.values where job.caller?.worker == peer { cancel(job, now: now) }
     }
 
-    /// There is no connection to a worker any more. It is dead, unless this router itself was away: then it may only be
-    /// on its way back, with its jobs.
+    /// There is no connection to a worker any more. Most likely it is dead. But if only the connection was reset, it comes
+    /// back within a moment, with the jobs that it has begun: these wait for that. And if this router itself was away, all
+    /// of them may be on their way back.
     mutating func unreachable(_ peer: Peer, now: UInt64) {
-        guard now < graceEnds else { return workerLost(peer, reason: "its worker died", now: now) }
-        registry.workers[peer]?.credit = 0
+        guard let worker = registry.workers[peer] else { return }
+        worker.credit = 0
+        guard now >= graceEnds, worker.returnsBy == nil else { return }
+        guard worker.leases.hasBegun else { return workerLost(peer, reason: "its worker died", now: now) }
+        worker.returnsBy = now + heartbeat * 2 / 5
     }
 
     /// A dispatch could not be sent.
     mutating func undelivered(_ job: Job, to worker: Worker, now: UInt64) {
-        guard now < graceEnds else { return workerLost(worker.peer, reason: "its worker died", now: now) }
         worker.credit = 0
         worker.leases.remove(job)
         lost(job, reason: "its worker died", mayHaveBegun: false, now: now)
+        unreachable(worker.peer, now: now)
+    }
+
+    /// A worker that was given up with jobs has come back and has them still: it was not them that ended it, and they have
+    /// their attempts again. Not for ever: what a job does to a worker may also be to silence it.
+    private mutating func refund(_ registration: Registration) {
+        for held in registration.held {
+            guard let job = jobs[held.job], job.generation == held.generation, job.refunds < Dispatcher.unseenLosses,
+                let index = job.losses.firstIndex(where: { $0.instance == registration.instance })
+            else { continue }
+            let loss = job.losses.remove(at: index)
+            job.refunds += 1
+            if !loss.isShared {
+                job.spentAttempts -= 1
+            } else if !job.isSuspect {
+                job.hasSharedLoss = false
+            }
+        }
     }
 
     /// A leased job will not be ended by its worker. A worker that dies may have begun it without being heard; one that
@@ -127,6 +158,7 @@ extension Dispatcher {
         reason: String,
         mayHaveBegun: Bool = true,
         isShared: Bool = false,
+        by instance: Identifier? = nil,
         now: UInt64
     ) {
         guard case .leased(_, _, let isAccepted) = job.state else { return }
@@ -153,6 +185,7 @@ extension Dispatcher {
             entry.queue.prepend(job)
             return fill(entry, now: now)
         }
+        if let instance { job.losses.append((instance, isShared)) }
         if isShared {
             // The first time is chance, most likely, and nothing waits for it. Who was there twice may be why.
             job.isSuspect = job.hasSharedLoss
@@ -302,8 +335,12 @@ extension Dispatcher {
     /// What is due by now. Called a few times a second.
     mutating func tick(now: UInt64) {
         let silence = heartbeat * liveness
-        for worker in Array(registry.workers.values) where now > worker.lastHeard + silence {
-            workerLost(worker.peer, reason: "its worker has been silent for \(silence / 1000) s", now: now)
+        for worker in Array(registry.workers.values) {
+            if let returnsBy = worker.returnsBy, now >= returnsBy {
+                workerLost(worker.peer, reason: "its worker died", now: now)
+            } else if now > worker.lastHeard + silence {
+                workerLost(worker.peer, reason: "its worker has been silent for \(silence / 1000) s", now: now)
+            }
         }
         if early.contains(where: { $0.until <= now }) {
             // Their time is over for all of them at once.

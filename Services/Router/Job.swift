@@ -75,6 +75,10 @@ final class Job {
     var isSuspect = false
     /// Losses of a worker that had said nothing of the job yet.
     var unseenLosses = 0
+    /// Workers that were lost with it, alone or with others, and had begun it.
+    var losses: [(instance: Identifier, isShared: Bool)] = []
+    /// How many of these losses did not count in the end.
+    var refunds = 0
     var isCancelled = false
     /// Of a skill that is not idempotent: whether the gateway has said that the job may run.
     var mayStart = false

@@ -23,6 +23,8 @@ final class Worker {
     /// The number of its key, where keys are configured.
     var key: UInt32?
     var lastHeard: UInt64
+    /// Set while there is no connection to it: when it is given up.
+    var returnsBy: UInt64?
     let outbox = Outbox()
 
     /// How a worker stands to jobs that may be what ended another one.
@@ -78,6 +80,9 @@ struct Leases {
     }
 
     subscript(_ id: Identifier) -> Job? { values.first { $0.id == id } }
+
+    /// Whether the worker has said something of one of them.
+    var hasBegun: Bool { values.contains { if case .leased(_, _, true) = $0.state { true } else { false } } }
 
     /// How many are jobs of a skill.
     func count(of skill: String) -> Int { values.reduce(0) { $0 + ($1.skill == skill ? 1 : 0) } }

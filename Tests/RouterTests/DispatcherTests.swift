@@ -16,7 +16,7 @@ struct Bench {
         gateway = dispatcher.registry.greet(hello, peer: Peer(number: 1000), now: 0)
     }
 
-    mutating func worker(
+    @discardableResult mutating func worker(
         _ skill: String = "echo",
         credit: Int = 1,
         version: String = "1.0.0",

@@ -113,6 +113,82 @@ struct RegistrationTests {
         #expect(bench.dispatcher.registry.workers.isEmpty)
     }
 
+    /// A worker whose connection is reset, with a job that it has begun.
+    private func reset(_ bench: inout Bench, instance: Identifier) throws -> (job: Execution, peer: Peer) {
+        let peer = try bench.worker(credit: 1, instance: instance)
+        let job = try #require(bench.taken().dispatches.first).0
+        _ = bench.event(job, from: peer)
+        bench.dispatcher.unreachable(peer, now: bench.now)
+        return (job, peer)
+    }
+
+    @Test(arguments: [true, false]) func aWorkerWhoseConnectionIsResetGoesOnWithWhatItHas(idempotent: Bool) throws {
+        var bench = Bench()
+        let instance = Identifier.timeOrdered(milliseconds: 5)
+        let peer = try bench.worker(credit: 1, idempotent: idempotent, instance: instance)
+        let request = try bench.submit()
+        bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now)
+        let job = try #require(bench.taken().dispatches.first).0
+        _ = bench.event(job, from: peer)
+        bench.dispatcher.unreachable(peer, now: bench.now)
+        bench.now += 300
+        bench.dispatcher.tick(now: bench.now)
+        let held = Registration.Held(execution: job, sequence: 1, state: .running)
+        let again = try bench.worker(credit: 0, idempotent: idempotent, held: [held], instance: instance)
+        bench.now += 300
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said.isEmpty)
+        #expect(bench.event(job, from: again, terminal: .terminal, kind: .finished) == "forward")
+    }
+
+    @Test func aWorkerThatDoesNotComeBackIsLostWithinAHeartbeat() throws {
+        var bench = Bench()
+        try bench.worker(credit: 0)
+        try bench.submit()
+        _ = try reset(&bench, instance: .timeOrdered(milliseconds: 5))
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said.isEmpty)
+        bench.dispatcher.tick(now: bench.now + 400)
+        #expect(bench.taken().said == ["gateway event retrying"])
+    }
+
+    @Test func whatAWorkerHasNotTakenUpGoesToAnotherAtOnce() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 1)
+        let request = try bench.submit()
+        _ = bench.taken()
+        let other = try bench.worker(credit: 1)
+        let worker = try #require(bench.dispatcher.registry.workers[peer])
+        let job = try #require(bench.dispatcher.jobs[request.job(step: 1)])
+        bench.dispatcher.undelivered(job, to: worker, now: bench.now)
+        let (dispatches, said) = bench.taken()
+        #expect(dispatches.map(\.1) == [other] && said.isEmpty)
+        #expect(bench.dispatcher.registry.workers[peer] == nil && job.unseenLosses == 0)
+    }
+
+    @Test func aLossThatWasNoneCostsNoAttempt() throws {
+        var bench = Bench()
+        let instance = Identifier.timeOrdered(milliseconds: 5)
+        try bench.worker(credit: 0)
+        try bench.submit()
+        var ends = 0
+        for loss in 1...9 {
+            let (job, _) = try reset(&bench, instance: instance)
+            bench.now += 500
+            bench.dispatcher.tick(now: bench.now)
+            let said = bench.taken().said
+            ends += said.contains("gateway event failed dead_lettered") ? 1 : 0
+            // Five times it is believed, then three losses are three attempts.
+            #expect(ends == (loss < 8 ? 0 : 1), "loss \(loss): \(said)")
+            guard ends == 0 else { break }
+            let held = Registration.Held(execution: job, sequence: 1, state: .running)
+            let back = try bench.worker(credit: 0, held: [held], instance: instance)
+            _ = bench.taken()
+            bench.dispatcher.workerLost(back, reason: "left", now: bench.now)
+        }
+        #expect(ends == 1)
+    }
+
     @Test func aWorkerThatSaidGoodbyeHasBegunNothingThatItDidNotReport() throws {
         var bench = Bench()
         let peer = try bench.worker(credit: 1, idempotent: false)
