@@ -114,11 +114,11 @@ class System:
     """A router, a gateway and workers, each a process of its own, on ports of their own."""
 
     def __init__(self, folder, programs, workers, streams=500, state=None, is_proxied=False,
-                 routers=1, gateways=1, router_options=()):
+                 routers=1, gateways=1, router_options=(), environment=None):
         """`workers` has (kind, how many, concurrency): kind is a built-in skill, or one of Tests/Chaos/Worker. With
         `is_proxied` they reach the router, and the gateway does, through a network that can be made to fail. Several
         gateways share one store, and all connect to every router."""
-        self.router_options = router_options
+        self.router_options, self.environment = router_options, environment or {}
         self.folder, self.programs, self.streams = pathlib.Path(folder), pathlib.Path(programs), streams
         self.state = pathlib.Path(state) if state else self.folder / "state"
         self.fronts = [free_port() for _ in range(routers)]
@@ -156,7 +156,7 @@ class System:
                 "--routers", self.routers(self.front_proxy, self.fronts), "--streams", self.streams]
 
     def add(self, kind, number, command, environment=None):
-        process = Process(self.folder, kind, number, command, environment or {})
+        process = Process(self.folder, kind, number, command, self.environment | (environment or {}))
         self.processes.append(process)
         return process
 

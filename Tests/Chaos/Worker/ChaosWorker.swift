@@ -32,6 +32,17 @@ struct Tokens: Skill {
     }
 }
 
+/// Adds a line to a file, on disk at once.
+private func appendLine(_ line: String, to path: String) throws(SkillError) {
+    let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw SkillError("no_ledger", "\(path) cannot be opened") }
+    defer { close(file) }
+    let bytes = Array((line + "\n").utf8)
+    guard write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
+        throw SkillError("no_ledger", "\(path) cannot be written")
+    }
+}
+
 /// Does something that must not be done twice: writes a line at its start and one at its end, each on disk at once.
 struct Ledger: Skill {
     static let manifest = SkillManifest(
@@ -44,21 +55,25 @@ struct Ledger: Skill {
 
     let path: String
 
-    private func write(_ line: String) throws(SkillError) {
-        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SkillError("no_ledger", "\(path) cannot be opened") }
-        defer { close(file) }
-        let bytes = Array((line + "\n").utf8)
-        guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
-            throw SkillError("no_ledger", "\(path) cannot be written")
-        }
+    func execute(_ input: SkillInput, _ arguments: NoArguments, _ context: SkillContext) async throws -> SkillOutput {
+        try appendLine("start \(context.idempotencyKey) \(context.execution.attempt) \(getpid())", to: path)
+        try await Task.sleep(for: .milliseconds(100))
+        try appendLine("end \(context.idempotencyKey) \(context.execution.attempt) \(getpid())", to: path)
+        return SkillOutput(text: input.text)
     }
+}
+
+/// May be run again, and says by which key it knew the job.
+struct Keyed: Skill {
+    static let manifest = SkillManifest(id: "keyed", description: "Notes its key, for tests.", cacheTTL: 0)
+
+    let path: String
 
     func execute(_ input: SkillInput, _ arguments: NoArguments, _ context: SkillContext) async throws -> SkillOutput {
-        try write("start \(context.idempotencyKey) \(context.execution.attempt) \(getpid())")
-        try await Task.sleep(for: .milliseconds(100))
-        try write("end \(context.idempotencyKey) \(context.execution.attempt) \(getpid())")
-        return SkillOutput(text: input.text)
+        try appendLine("\(context.execution.job) \(context.execution.attempt) \(context.idempotencyKey)", to: path)
+        context.text("x")
+        try await Task.sleep(for: .seconds(1.5))
+        return SkillOutput(text: "x")
     }
 }
 
@@ -105,6 +120,7 @@ struct ChaosWorker {
     static func main() async {
         switch Environment.all["CHAOS_SKILL"] {
         case "ledger": await SkillWorker.run(Ledger(path: Environment.all["CHAOS_LEDGER"] ?? "/dev/null"))
+        case "keyed": await SkillWorker.run(Keyed(path: Environment.all["CHAOS_LEDGER"] ?? "/dev/null"))
         case "poison": await SkillWorker.run(Poison())
         case "hang": await SkillWorker.run(Hang())
         case "burst": await SkillWorker.run(Burst())
