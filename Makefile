@@ -67,6 +67,17 @@ faults: setup ## make each fault of docs/reliability.md and print what came of i
 	$(SWIFT) build $(RELEASE_FLAGS) $(BUILD_FLAGS)
 	$(PYTHON) Tests/Chaos/faults.py $(ARGS)
 
+# How long a soak is, and the seeds that share it.
+SOAK_SECONDS ?= 1800
+SOAK_SEEDS ?= 7 11
+
+.PHONY: soak
+soak: setup ## half an hour of the storm; SOAK_SECONDS=300 SOAK_SEEDS="1 2 3" for another
+	$(SWIFT) build $(RELEASE_FLAGS) $(BUILD_FLAGS)
+	@set -e; for seed in $(SOAK_SEEDS); do \
+		$(PYTHON) Tests/Chaos/chaos.py --part storm --seed $$seed --storm-seconds $$(( $(SOAK_SECONDS) / $(words $(SOAK_SEEDS)) )) $(ARGS); \
+	done
+
 # What runs in many threads of one process, in groups as above. The others start programs, which have no sanitizer.
 SANITIZED = Wire|Bus|SkillKit|Router|SessionStore|SessionClient|Fuzz HTTPServer Gateway
 # Sanitized programs are slow, and times that are promised to users are not theirs to keep.

@@ -56,7 +56,7 @@ async def little_memory(folder, programs):
                 users = [await stack.enter_async_context(User(system)) for _ in range(6)]
 
                 async def flood(user):
-                    for _ in range(12):
+                    for _ in range(6):
                         try:
                             await user.ask(file=b"x" * 3_000_000, count=1, milliseconds=500)
                         except Refused as refusal:
