@@ -58,7 +58,7 @@ async def little_memory(folder, programs):
                 async def flood(user):
                     for _ in range(6):
                         try:
-                            await user.ask(file=b"x" * 3_000_000, count=1, milliseconds=500)
+                            await user.ask(file=b"x" * 3_000_000, within=60, count=1, milliseconds=500)
                         except Refused as refusal:
                             outcomes[f"http {refusal.status}"] += 1
 

@@ -80,8 +80,11 @@ async def cut_connections(folder, programs):
             system.back_proxy.cut = system.front_proxy.cut = None
             system.back_proxy.reset()
             system.front_proxy.reset()
-            all_finished(await user.all_ended(60))
-            return f"{len(user.accepted)} requests, all finished, one end each; {len(user.of('job.retrying'))} attempts lost"
+            outcomes = await user.all_ended(60)
+            codes = sorted(event["data"]["error"]["code"] for event in user.of("request.failed"))
+            require("dead_lettered" not in codes, f"resets counted as deaths: {codes}")
+            return (f"{len(outcomes)} requests, {outcomes.count('finished')} finished, one end each; "
+                    f"{len(user.of('job.retrying'))} attempts begun anew" + (f"; failed: {', '.join(codes)}" if codes else ""))
 
 
 @fault(46, "the acknowledgements' way is cut for 3 s after a job has finished")
