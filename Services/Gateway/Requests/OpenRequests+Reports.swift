@@ -15,7 +15,7 @@ struct ParkedReports {
 /// nothing of it is lost, and its followers see it as fast as the store takes it.
 extension OpenRequests {
     /// Reports of one request that are read, and stored, at a time.
-    static let slice = 256
+    static let slice = 1000
 
     /// EVENT.
     func received(_ header: Header, _ body: RawSpan, now: UInt64) {
