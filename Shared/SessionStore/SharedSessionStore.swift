@@ -8,6 +8,10 @@ public protocol SharedSessionStore: SessionStore {
     /// called once.
     func join(_ member: any StoreMember)
 
+    /// Requests without a terminal event that this gateway goes on with: before ``join(_:)``, those of the process before
+    /// it.
+    func ownRequests() async throws(StoreError) -> [OpenRequestRecord]
+
     /// Whether this gateway holds its lease, by its own clock: without one it starts and ends nothing by itself.
     var holdsLease: Bool { get }
 
@@ -23,6 +27,15 @@ public protocol SharedSessionStore: SessionStore {
     func lastFollowerLeft(_ session: Identifier)
 }
 
+/// A request that has another owner now.
+public struct TakenRequest: Sendable, Equatable {
+    /// The request.
+    public var id: Identifier
+    /// Whether its former owner has given it back and does nothing more about it. Of any other, what it has begun must be
+    /// fenced off: it may be there still, and not know.
+    public var isReleased: Bool
+}
+
 /// A gateway, as a store that it shares with others sees it. Everything is called on a thread of the store and must not
 /// block.
 public protocol StoreMember: AnyObject, Sendable {
@@ -34,7 +47,7 @@ public protocol StoreMember: AnyObject, Sendable {
     var ownedRequests: [Identifier] { get }
 
     /// These are this gateway's from now on.
-    func tookOver(_ requests: [Identifier])
+    func tookOver(_ requests: [TakenRequest])
     /// These are another's from now on.
     func lost(_ requests: [Identifier])
     /// Somebody wants these of this gateway to end.

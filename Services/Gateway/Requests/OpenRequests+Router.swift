@@ -73,6 +73,9 @@ extension OpenRequests {
         }
     }
 
+    /// A request could not be read from the store now. It is tried again with the clock.
+    func putOff(_ request: Identifier) { state.withLock { $0.open[request]?.isDispatching = false } }
+
     /// A request could not be put into a message. It fails.
     func failed(_ request: Identifier, _ error: JobError, now: UInt64) {
         perform(state.withLock { apply(to: request, in: &$0, now: now) { $0.failed(error) } })
@@ -117,6 +120,11 @@ extension OpenRequests {
         let request = header.job.request
         let actions = state.withLock { state -> [Action] in
             guard state.open[request] != nil else {
+                if state.superseded.contains(request) { return [] }
+                // Another gateway may have it: only the store knows whether it is over.
+                if isShared {
+                    return reports.last?.report.isTerminal ?? false ? [.lookUp(header.execution)] : []
+                }
                 // Over, and that is on disk: let go of it. What runs on after a cancel is told once more.
                 if reports.last?.report.isTerminal ?? false { return [.acknowledge([header.execution])] }
                 return state.cancelled.remove(request) == nil ? [] : [.cancel(request, header.generation)]

@@ -121,6 +121,15 @@ extension PostgresConnection {
         return open.map(\.record)
     }
 
+    /// Those of one gateway.
+    func openRequests(of gateway: Identifier) throws(StoreError) -> [OpenRequestRecord] {
+        let own = try rows(
+            "SELECT id FROM requests WHERE owner_gateway = $1 AND state = 'open'",
+            .id(gateway)
+        ) { $0.id(0) }
+        return try openRequests(only: own)
+    }
+
     private static func open(_ row: PostgresRow) -> (number: Int64, session: Int64, record: OpenRequestRecord) {
         let record = OpenRequestRecord(
             number: row.integer(0),

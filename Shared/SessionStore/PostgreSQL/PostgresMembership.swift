@@ -149,6 +149,11 @@ final class PostgresMembership: Sendable {
         }
         guard let connection, !connection.isLost else { return }
         _ = try? connection.run("DELETE FROM followers WHERE gateway = $1", .id(instance))
+        _ = try? connection.run(
+            "UPDATE requests SET owner_gateway = $2 WHERE owner_gateway = $1 AND state = 'open'",
+            .id(instance),
+            .id(.none)
+        )
         _ = try? connection.run("DELETE FROM gateways WHERE instance = $1", .id(instance))
         _ = try? connection.execute("NOTIFY requests, 'left'")
         leaseEnd.store(0, ordering: .relaxed)
@@ -175,6 +180,8 @@ final class PostgresMembership: Sendable {
             return (state.mustLook, state.left)
         }
         if mustLook { turn.poll = min(turn.poll, turn.lastPoll + times.news) }
+        // Whoever asks whether requests can be taken must not have to send one to find out.
+        if link.writeFailure != nil { turn.renew = min(turn.renew, turn.poll) }
         if now >= turn.renew {
             try renew(connection, for: member)
             turn.renew = now + times.lease / 3
@@ -208,14 +215,19 @@ final class PostgresMembership: Sendable {
     /// Makes the gateway known before it takes anything, or others would take that over at once.
     func register(_ connection: PostgresConnection) throws(StoreError) {
         let now = PostgresConnection.now
-        // Of the same name is the process before this one, and it is gone.
+        try renew(connection)
+        // Of the same name is the process before this one, and it is gone: its requests are this one's at once, and the
+        // router knows whom to tell about them.
         try connection.run(
-            "UPDATE gateways SET lease_until = '-infinity' WHERE name = $1 AND instance <> $2",
+            """
+            UPDATE requests SET owner_gateway = $2, owner_epoch = owner_epoch + 1 WHERE state = 'open'
+                AND owner_gateway IN (SELECT instance FROM gateways WHERE name = $1 AND instance <> $2)
+            """,
             .text(name),
             .id(instance)
         )
+        try connection.run("DELETE FROM gateways WHERE name = $1 AND instance <> $2", .text(name), .id(instance))
         try connection.run("DELETE FROM gateways WHERE lease_until < clock_timestamp() - interval '1 hour'")
-        try renew(connection)
         leaseEnd.store(now + times.lease, ordering: .relaxed)
     }
 
@@ -249,16 +261,18 @@ final class PostgresMembership: Sendable {
         while !isClosing.load(ordering: .relaxed) {
             let taken = try connection.rows(
                 """
-                UPDATE requests SET owner_gateway = $1, owner_epoch = owner_epoch + 1 WHERE number IN (
-                    SELECT r.number FROM requests r WHERE r.state = 'open' AND NOT EXISTS (
+                WITH orphans AS (
+                    SELECT r.number, r.owner_gateway FROM requests r WHERE r.state = 'open' AND NOT EXISTS (
                         SELECT 1 FROM gateways g WHERE g.instance = r.owner_gateway AND g.lease_until > clock_timestamp())
                     ORDER BY r.number LIMIT $2 FOR UPDATE OF r SKIP LOCKED)
-                RETURNING id
+                UPDATE requests r SET owner_gateway = $1, owner_epoch = r.owner_epoch + 1
+                FROM orphans o WHERE r.number = o.number RETURNING r.id, o.owner_gateway = $3
                 """,
                 .id(instance),
-                .number(PostgresMembership.share)
-            ) { $0.id(0) }
-            if !taken.isEmpty { member.tookOver(taken.sorted()) }
+                .number(PostgresMembership.share),
+                .id(.none)
+            ) { TakenRequest(id: $0.id(0), isReleased: $0.flag(1)) }
+            if !taken.isEmpty { member.tookOver(taken.sorted { $0.id < $1.id }) }
             if taken.count < PostgresMembership.share { return }
         }
     }

@@ -2,9 +2,11 @@ internal import Lifecycle
 
 /// A few threads with a connection each, for whatever is asked of the server beside writing events.
 final class PostgresPool: Sendable {
+    private let link: PostgresLink
     private let queue = BlockingQueue<@Sendable (Result<PostgresConnection, StoreError>) -> Void>()
 
     init(_ link: PostgresLink, count: Int) {
+        self.link = link
         for number in 1...count {
             startThread(named: "store-reader-\(number)") { [queue] in
                 var connection: PostgresConnection?
@@ -27,13 +29,14 @@ final class PostgresPool: Sendable {
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Value, StoreError>, Never>) in
-            let isTaken = queue.put { connection in
+            let isTaken = queue.put { [link] connection in
                 continuation.resume(
                     returning: connection.flatMap { connection in
                         do throws(StoreError) {
                             return .success(try body(connection))
                         } catch {
                             connection.rollBack()
+                            if connection.isLost { link.note(error) }
                             return .failure(error)
                         }
                     }

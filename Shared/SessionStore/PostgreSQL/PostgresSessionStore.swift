@@ -157,6 +157,13 @@ public final class PostgresSessionStore: SharedSessionStore {
     /// Begins to take part; see ``SharedSessionStore``.
     public func join(_ member: any StoreMember) { membership.join(member) }
 
+    /// Requests that this gateway goes on with.
+    public func ownRequests() async throws(StoreError) -> [OpenRequestRecord] {
+        try await pool.use { [instance] connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.openRequests(of: instance) }
+        }
+    }
+
     /// Whether the lease is held.
     public var holdsLease: Bool { membership.holdsLease }
 
