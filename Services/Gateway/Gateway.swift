@@ -100,7 +100,8 @@ struct RunningGateway {
         log.info(
             "listening",
             [
-                "url": .text(url), "version": .text(Product.version), "state": .text(settings.store?.shown ?? settings.state),
+                "url": .text(url), "version": .text(Product.version),
+                "state": .text(settings.store?.shown ?? settings.state),
                 "router": .text(settings.router), "zmq": .text(Context.libraryVersion),
             ]
         )

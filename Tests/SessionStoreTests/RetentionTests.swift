@@ -91,7 +91,9 @@ import Wire
         #expect(try await store.prune(week, at: .now) == Pruned())
     }
 
-    @Test(arguments: StoreKind.all) func aRequestThatHasNotEndedStaysWithAllThatCameAfterIt(_ kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.all) func aRequestThatHasNotEndedStaysWithAllThatCameAfterIt(_ kind: StoreKind)
+        async throws
+    {
         let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         try await ended(session, at: then)
@@ -106,7 +108,8 @@ import Wire
         try await store.check()
     }
 
-    @Test(arguments: StoreKind.all) func requestsThatRanAtOnceGoWithTheLastOfTheirEvents(_ kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.all) func requestsThatRanAtOnceGoWithTheLastOfTheirEvents(_ kind: StoreKind) async throws
+    {
         let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let old = session.acceptance(at: then)
@@ -134,7 +137,9 @@ import Wire
         try await store.check()
     }
 
-    @Test(arguments: StoreKind.all) func aStoreThatIsTooLargeLosesWhatWasUsedLeastRecently(_ kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.all) func aStoreThatIsTooLargeLosesWhatWasUsedLeastRecently(_ kind: StoreKind)
+        async throws
+    {
         let store = try await OpenStore(kind)
         let hour: Int64 = 3_600_000
         var sessions: [TestSession] = []

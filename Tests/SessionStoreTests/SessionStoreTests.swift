@@ -6,7 +6,9 @@ import Wire
 
 /// What every store does. Each test runs on each kind of store.
 @Suite struct SessionStoreTests {
-    @Test(arguments: StoreKind.all) func eventsAreNumberedWithoutGapAndReadAsTheyWereMade(_ kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.all) func eventsAreNumberedWithoutGapAndReadAsTheyWereMade(_ kind: StoreKind)
+        async throws
+    {
         let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()

@@ -16,7 +16,9 @@ public final class PostgresServer: Sendable {
             folders += (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
             globfree(&found)
         }
-        return folders.last { folder in ["initdb", "postgres", "psql"].allSatisfy { access("\(folder)/\($0)", X_OK) == 0 } }
+        return folders.last { folder in
+            ["initdb", "postgres", "psql"].allSatisfy { access("\(folder)/\($0)", X_OK) == 0 }
+        }
     }()
 
     private static let started = Mutex<Task<PostgresServer, any Error>?>(nil)

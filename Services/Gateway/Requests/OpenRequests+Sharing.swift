@@ -37,7 +37,8 @@ extension OpenRequests {
 
     /// Another gateway goes on with a request: here nothing more happens to it, and nothing is said about it to anybody.
     /// What runs is fenced by the generation under which the other one submits it.
-    /// - Parameter epoch: The epoch that is over; nil for whatever it is.
+    ///
+    /// The epoch is the one that is over; nil for whatever it is.
     func superseded(_ request: Identifier, epoch: Int64? = nil) {
         let actions = state.withLock { state -> [Action] in
             guard let open = state.open[request], epoch == nil || open.epoch == epoch else { return [] }

@@ -17,9 +17,11 @@ extension PostgresConnection {
             .text(owner)
         ) { (number: $0.integer(0), last: $0.unsigned(1)) }
         if let row { return row }
-        let wasPruned = try first("SELECT 1::bigint FROM pruned WHERE id = $1 AND owner = $2", .id(session), .text(owner)) {
-            _ in true
-        }
+        let wasPruned = try first(
+            "SELECT 1::bigint FROM pruned WHERE id = $1 AND owner = $2",
+            .id(session),
+            .text(owner)
+        ) { _ in true }
         throw wasPruned ?? false ? .pruned : .notFound
     }
 

@@ -28,8 +28,8 @@ enum PostgresFailure {
 
     /// Of a connection that was not made. libpq gives words only; those of a server that refuses begin with `FATAL`.
     static func ofConnecting(to address: PostgresAddress, _ message: String) -> StoreError {
-        let isRefusal = message.contains("FATAL:") && !["starting up", "shutting down", "recovery", "too many", "remaining"]
-            .contains { message.contains($0) }
+        let passing = ["starting up", "shutting down", "recovery", "too many", "remaining"]
+        let isRefusal = message.contains("FATAL:") && !passing.contains { message.contains($0) }
         let isUnusable = message.contains("invalid ") || message.contains("no password supplied")
         return isRefusal || isUnusable
             ? .cannotOpen(path: address.shown, reason: words(message)) : .failed(code: 0, reason: words(message))

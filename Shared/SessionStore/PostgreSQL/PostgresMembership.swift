@@ -23,6 +23,8 @@ final class PostgresMembership: Sendable {
     private static let channels: UInt64 = 64
     /// Requests that are taken over at a time, so that several gateways share them.
     private static let share = 50
+    /// Milliseconds within which the server must have begun to take over, or not do it.
+    private static let late: Int64 = 1000
 
     private struct State {
         var member: (any StoreMember)?
@@ -122,6 +124,11 @@ final class PostgresMembership: Sendable {
         var poll = 0
         var news = 0
         var lastPoll = 0
+        var hasBegun = false
+        /// Requests that are this gateway's in the store, and not known here.
+        var strangers: Set<Identifier> = []
+        /// What the server's clock is ahead of this process's, in milliseconds.
+        var serverTime: Int64 = 0
         var channels: Set<UInt64> = []
         /// The last number that is known of each session that is followed.
         var known: [Identifier: UInt64] = [:]
@@ -164,7 +171,14 @@ final class PostgresMembership: Sendable {
         try connection.execute("LISTEN requests")
         turn.channels = []
         turn.known = [:]
-        (turn.renew, turn.scan, turn.poll) = (0, 0, 0)
+        (turn.renew, turn.poll) = (0, 0)
+        // While the server was away nobody could renew a lease: the others are given the time to do so.
+        let isNew = try connection.first(
+            "SELECT clock_timestamp() < pg_postmaster_start_time() + $1 * interval '1 millisecond'",
+            .number(times.lease)
+        ) { $0.flag(0) }
+        turn.scan = turn.hasBegun || isNew ?? false ? PostgresConnection.now + times.lease : 0
+        turn.hasBegun = true
     }
 
     /// What is due.
@@ -183,11 +197,11 @@ final class PostgresMembership: Sendable {
         // Whoever asks whether requests can be taken must not have to send one to find out.
         if link.writeFailure != nil { turn.renew = min(turn.renew, turn.poll) }
         if now >= turn.renew {
-            try renew(connection, for: member)
+            try renew(connection, &turn, member)
             turn.renew = now + times.lease / 3
         }
         if now >= turn.scan {
-            try takeOver(connection, member)
+            try takeOver(connection, turn, member)
             // Not all at the same moment.
             turn.scan = now + Int.random(in: times.lease / 5...times.lease * 3 / 10)
         }
@@ -202,14 +216,20 @@ final class PostgresMembership: Sendable {
         return min(turn.renew, turn.scan, turn.poll, hasNews ? turn.news : .max)
     }
 
-    private func renew(_ connection: PostgresConnection, for member: any StoreMember) throws(StoreError) {
+    private func renew(
+        _ connection: PostgresConnection,
+        _ turn: inout Turn,
+        _ member: any StoreMember
+    ) throws(StoreError) {
         let now = PostgresConnection.now
         let wasOver = !holdsLease
-        try renew(connection)
+        let time = try renew(connection)
         // Counted from before the question: by this clock it is over sooner than by the server's.
         leaseEnd.store(now + times.lease, ordering: .relaxed)
+        turn.serverTime = time - Int64(PostgresConnection.now)
         link.noteSuccess()
-        if wasOver { try compare(connection, member) }
+        if wasOver { try letGo(connection, member) }
+        try findStrangers(connection, &turn, member)
     }
 
     /// Makes the gateway known before it takes anything, or others would take that over at once.
@@ -231,21 +251,25 @@ final class PostgresMembership: Sendable {
         leaseEnd.store(now + times.lease, ordering: .relaxed)
     }
 
-    private func renew(_ connection: PostgresConnection) throws(StoreError) {
-        try connection.run(
+    /// - Returns: The server's time, in milliseconds since 1970.
+    @discardableResult
+    private func renew(_ connection: PostgresConnection) throws(StoreError) -> Int64 {
+        let time = try connection.first(
             """
             INSERT INTO gateways(instance, name, lease_until)
             VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
             ON CONFLICT (instance) DO UPDATE SET lease_until = excluded.lease_until
+            RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint
             """,
             .id(instance),
             .text(name),
             .number(times.lease)
-        )
+        ) { $0.integer(0) }
+        return time ?? 0
     }
 
     /// After a time without a lease: lets go of what others have taken over.
-    private func compare(_ connection: PostgresConnection, _ member: any StoreMember) throws(StoreError) {
+    private func letGo(_ connection: PostgresConnection, _ member: any StoreMember) throws(StoreError) {
         let owned = member.ownedRequests
         let found = try connection.rows(
             "SELECT id FROM requests WHERE id = ANY($1) AND owner_gateway <> $2",
@@ -255,14 +279,46 @@ final class PostgresMembership: Sendable {
         if !found.isEmpty { member.lost(found) }
     }
 
+    /// What the store says is this gateway's, and nobody here knows, is gone on with: the answer to a statement that took
+    /// it over was lost. Looked at twice, since what has just been accepted or taken over becomes known a moment later.
+    private func findStrangers(
+        _ connection: PostgresConnection,
+        _ turn: inout Turn,
+        _ member: any StoreMember
+    ) throws(StoreError) {
+        let stored = try connection.rows(
+            "SELECT id FROM requests WHERE owner_gateway = $1 AND state = 'open'",
+            .id(instance)
+        ) { $0.id(0) }
+        let strangers = Set(stored).subtracting(member.ownedRequests)
+        let again = strangers.intersection(turn.strangers)
+        turn.strangers = strangers.subtracting(again)
+        guard !again.isEmpty else { return }
+        let taken = try connection.rows(
+            """
+            UPDATE requests SET owner_epoch = owner_epoch + 1
+            WHERE id = ANY($1) AND owner_gateway = $2 AND state = 'open' RETURNING id
+            """,
+            .ids(Array(again)),
+            .id(instance)
+        ) { TakenRequest(id: $0.id(0), isReleased: false) }
+        if !taken.isEmpty { member.tookOver(taken) }
+    }
+
     /// Takes over what belongs to gateways without a lease. The time is the server's alone, and what another gateway is
-    /// just taking or writing is left to it.
-    private func takeOver(_ connection: PostgresConnection, _ member: any StoreMember) throws(StoreError) {
+    /// just taking or writing is left to it. A server that stood still and reads this late does not do it any more: then
+    /// all leases have ended, and this gateway has given up waiting for the answer.
+    private func takeOver(
+        _ connection: PostgresConnection,
+        _ turn: Turn,
+        _ member: any StoreMember
+    ) throws(StoreError) {
         while !isClosing.load(ordering: .relaxed) {
             let taken = try connection.rows(
                 """
                 WITH orphans AS (
-                    SELECT r.number, r.owner_gateway FROM requests r WHERE r.state = 'open' AND NOT EXISTS (
+                    SELECT r.number, r.owner_gateway FROM requests r
+                    WHERE r.state = 'open' AND extract(epoch FROM clock_timestamp()) * 1000 < $4 AND NOT EXISTS (
                         SELECT 1 FROM gateways g WHERE g.instance = r.owner_gateway AND g.lease_until > clock_timestamp())
                     ORDER BY r.number LIMIT $2 FOR UPDATE OF r SKIP LOCKED)
                 UPDATE requests r SET owner_gateway = $1, owner_epoch = r.owner_epoch + 1
@@ -270,7 +326,8 @@ final class PostgresMembership: Sendable {
                 """,
                 .id(instance),
                 .number(PostgresMembership.share),
-                .id(.none)
+                .id(.none),
+                .number(turn.serverTime + Int64(PostgresConnection.now) + PostgresMembership.late)
             ) { TakenRequest(id: $0.id(0), isReleased: $0.flag(1)) }
             if !taken.isEmpty { member.tookOver(taken.sorted { $0.id < $1.id }) }
             if taken.count < PostgresMembership.share { return }
@@ -404,7 +461,7 @@ final class PostgresMembership: Sendable {
         for (channel, payload) in try connection.notifications() {
             guard channel != "requests" else {
                 turn.poll = 0
-                if payload == "left" { turn.scan = 0 }
+                if payload == "left" { turn.scan = min(turn.scan, PostgresConnection.now) }
                 continue
             }
             let words = payload.split(separator: " ")

@@ -82,7 +82,7 @@ enum PostgresSchema {
         CREATE INDEX requests_of_session ON requests(session, number);
         CREATE INDEX open_of_session ON requests(session) WHERE state = 'open';
         CREATE INDEX open_of_owner ON requests(owner) WHERE state = 'open';
-        CREATE INDEX to_cancel ON requests(owner_gateway) WHERE state = 'open' AND cancelling;
+        CREATE INDEX open_of_gateway ON requests(owner_gateway) WHERE state = 'open';
 
         CREATE TABLE attachments(
             request    bigint NOT NULL REFERENCES requests(number) ON DELETE CASCADE,

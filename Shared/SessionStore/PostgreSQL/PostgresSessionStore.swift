@@ -17,6 +17,7 @@ public final class PostgresSessionStore: SharedSessionStore {
 
     /// Opens the store, makes its tables if they are missing, and makes the gateway known by its lease.
     /// - Parameters:
+    ///   - address: Where the server is.
     ///   - name: The gateway's, the same after a restart.
     ///   - lease: How long after its last sign of life its requests are another's, in milliseconds.
     ///   - connections: Writers, and as many readers; as many as there are processors if nil.

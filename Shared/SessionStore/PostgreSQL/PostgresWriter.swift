@@ -141,12 +141,23 @@ final class PostgresWriter: Sendable {
     /// Stores a group and tells those who wait. Nothing has been told when this throws.
     private func commit(_ group: [Write], _ connection: inout PostgresConnection?) throws(StoreError) {
         var tries = 0
+        var wasThere = connection.map { !$0.isLost } ?? false
         while true {
             do throws(StoreError) {
                 return try commitOnce(group, &connection)
-            } catch .busy where tries < 3 && !isClosing.load(ordering: .relaxed) {
-                // A conflict with another gateway: the next look finds what that one has stored.
-                tries += 1
+            } catch {
+                if isClosing.load(ordering: .relaxed) {
+                    throw error
+                } else if error == .busy, tries < 3 {
+                    // A conflict with another gateway: the next look finds what that one has stored.
+                    tries += 1
+                } else if wasThere, connection?.isLost ?? true, case .failed = error {
+                    // A connection from before the server was away: nobody needs to hear of that.
+                    wasThere = false
+                } else {
+                    link.note(error)
+                    throw error
+                }
             }
         }
     }
@@ -163,13 +174,11 @@ final class PostgresWriter: Sendable {
         } catch {
             // Without COMMIT nothing is stored, whatever becomes of the connection.
             open.rollBack()
-            link.note(error)
             throw error
         }
         do throws(StoreError) {
             try open.execute("COMMIT")
         } catch {
-            link.note(error)
             guard open.isLost else {
                 open.rollBack()
                 throw error
