@@ -8,21 +8,29 @@ extension PostgresConnection {
     func openEvents(of session: Int64, after first: UInt64, upTo last: UInt64) throws(StoreError) -> [OpenEvent] {
         struct Found {
             var event: OpenEvent
-            var text: [UInt8]?
+            var bytes: [UInt8]
+            /// Of a text: whether the bytes are the whole event, since the server reads no JSON with a NUL in it.
+            var isWhole: Bool
         }
         let found = try rows(
             """
-            SELECT r.id, e.job, e.type,
-                CASE e.type WHEN 'job.delta' THEN convert_to((convert_from(e.body, 'UTF8')::json -> 'data' -> 'text')::text,
-                    'UTF8') ELSE e.body END
-            FROM events e JOIN requests r ON r.number = e.request
-            WHERE e.session = $1 AND e.seq > $2 AND e.seq <= $3 AND r.state = 'open' ORDER BY e.seq
+            SELECT id, job, type, CASE WHEN is_text AND NOT has_nul
+                THEN convert_to((convert_from(body, 'UTF8')::json -> 'data' -> 'text')::text, 'UTF8') ELSE body END, has_nul
+            FROM (SELECT r.id, e.job, e.type, e.body, e.seq, e.type = 'job.delta' AS is_text,
+                    position(convert_to('\\u0000', 'UTF8') IN e.body) > 0 AS has_nul
+                FROM events e JOIN requests r ON r.number = e.request
+                WHERE e.session = $1 AND e.seq > $2 AND e.seq <= $3 AND r.state = 'open') e
+            ORDER BY seq
             """,
             .number(session),
             .number(first),
             .number(last)
         ) { row in
-            Found(event: OpenEvent(request: row.id(0), job: row.optionalID(1), type: row.text(2)), text: row.bytes(3))
+            Found(
+                event: OpenEvent(request: row.id(0), job: row.optionalID(1), type: row.text(2)),
+                bytes: row.bytes(3),
+                isWhole: row.flag(4)
+            )
         }
         var events: [OpenEvent] = []
         /// Texts of the events that are one, without their quotes.
@@ -30,7 +38,6 @@ extension PostgresConnection {
         /// Where the last event of each job stands.
         var places: [Identifier: Int] = [:]
         for next in found {
-            let bytes = next.text ?? []
             let place: Int
             if let job = next.event.job, let last = places[job], events[last].type == next.event.type {
                 place = last
@@ -40,9 +47,10 @@ extension PostgresConnection {
                 if let job = next.event.job { places[job] = place }
             }
             if next.event.type == SessionEvent.Kind.delta {
-                texts[place, default: []] += bytes.dropFirst().dropLast()
+                let quoted = next.isWhole ? PostgresConnection.quotedText(of: next.bytes) : next.bytes
+                texts[place, default: []] += quoted.dropFirst().dropLast()
             } else {
-                events[place].json = bytes
+                events[place].json = next.bytes
             }
         }
         for (place, text) in texts {
@@ -50,6 +58,12 @@ extension PostgresConnection {
             events[place].text = (try? JSONBody.decode(String.self, from: quoted)) ?? ""
         }
         return events
+    }
+
+    /// The text of a `job.delta` as it stands in JSON.
+    private static func quotedText(of event: [UInt8]) -> [UInt8] {
+        let read = try? JSONBody.decode(JSONValue.self, from: event)
+        return read?["data"]?["text"].flatMap { try? JSONBody.encode($0) } ?? []
     }
 
     func attachment(_ position: Int, of request: Identifier) throws(StoreError) -> [UInt8] {
