@@ -26,7 +26,7 @@ private final class Flag: Sendable {
 
     init() async throws { url = try await PostgresServer.shared().database() }
 
-    @Test func severalStartAtOnceAndOneMakesTheTables() async throws {
+    @Test(arguments: 1...4) func severalStartAtOnceAndOneMakesTheTables(_: Int) async throws {
         let stores = try await withThrowingTaskGroup(of: PostgresSessionStore.self) { group in
             for number in 1...4 { group.addTask { [url] in try await open(url, name: "gateway-\(number)") } }
             return try await group.reduce(into: []) { $0.append($1) }

@@ -12,7 +12,11 @@ enum PostgresSchema {
 
     /// The version in a database; nil if there is no store in it.
     static func found(in connection: PostgresConnection) throws(StoreError) -> Int64? {
-        let isThere = try connection.execute("SELECT to_regclass('skillbus.schema_version') IS NOT NULL")
+        // Read as rows: a name that was looked up in vain before, as `to_regclass` does, may be remembered as absent after
+        // another gateway has made it.
+        let isThere = try connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'skillbus' AND tablename = 'schema_version')"
+        )
         guard isThere == "t" else { return nil }
         return try connection.execute("SELECT max(version) FROM skillbus.schema_version").flatMap { Int64($0) }
     }
