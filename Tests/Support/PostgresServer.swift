@@ -47,7 +47,7 @@ public final class PostgresServer: Sendable {
         let script = """
             cd /
             "$@" "$programs/initdb" -D "$folder/data" -U skillbus -A trust -E UTF8 --locale=C -N >"$folder/log" 2>&1 &&
-            { "$@" "$programs/postgres" -D "$folder/data" -k "$folder" -h '' -c fsync=off -c max_connections=300 \
+            { "$@" "$programs/postgres" -D "$folder/data" -k "$folder" -h '' -c fsync=off -c autovacuum=off -c max_connections=300 \
                 -c log_min_messages=fatal >>"$folder/log" 2>&1 & }
             server=$!
             echo $server

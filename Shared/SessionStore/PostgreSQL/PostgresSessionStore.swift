@@ -22,11 +22,22 @@ public final class PostgresSessionStore: SharedSessionStore {
     ///   - lease: How long after its last sign of life its requests are another's, in milliseconds.
     ///   - connections: Writers, and as many readers; as many as there are processors if nil.
     /// - Throws: `StoreError`; one that is transient when the server is not there.
-    public init(
+    public convenience init(
         _ address: PostgresAddress,
         name: String,
         lease: Int = 15_000,
         connections: Int? = nil
+    ) async throws(StoreError) {
+        let times = PostgresMembership.Times(lease: lease)
+        try await self.init(address, name: name, times: times, connections: connections)
+    }
+
+    /// As above, with the times that tests change.
+    init(
+        _ address: PostgresAddress,
+        name: String,
+        times: PostgresMembership.Times,
+        connections: Int?
     ) async throws(StoreError) {
         let instance = Identifier.timeOrdered(milliseconds: UInt64(max(0, Timestamp.now.milliseconds)))
         let link = PostgresLink(address, name: String(name.prefix(40)))
@@ -34,7 +45,7 @@ public final class PostgresSessionStore: SharedSessionStore {
             link,
             instance: instance,
             name: name,
-            times: PostgresMembership.Times(lease: lease)
+            times: times
         )
         try await onThread { () throws(StoreError) in
             let connection = try PostgresConnection(address, name: String(name.prefix(40)))
