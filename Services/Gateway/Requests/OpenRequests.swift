@@ -115,6 +115,8 @@ final class OpenRequests: Sendable {
         let actions = state.withLock { state in
             let others = state.sessions[record.session] ?? []
             state.superseded.remove(record.id)
+            // What another router has goes to the one that is here under a new generation.
+            let router = state.router == nil || state.router == record.router ? record.router : nil
             state.open[record.id] = Open(
                 session: record.session,
                 composer: EventComposer(session: record.session, request: record.id),
@@ -126,7 +128,7 @@ final class OpenRequests: Sendable {
                 endsOnDisconnect: record.endsOnDisconnect,
                 deadline: now + remaining,
                 unroutedSince: now,
-                router: record.router,
+                router: router,
                 storedRouter: record.router,
                 notedRouter: record.router,
                 storedGeneration: record.generation,
@@ -137,7 +139,7 @@ final class OpenRequests: Sendable {
             // One that some router may have is asked for there first, under the same generation. Where none is on disk, the
             // store is of a version that did not note it, or the request was never sent.
             var actions: [Action] = []
-            if record.router == nil { actions += apply(to: record.id, in: &state, now: now) { $0.resubmitted() } }
+            if router == nil { actions += apply(to: record.id, in: &state, now: now) { $0.resubmitted() } }
             actions += apply(to: record.id, in: &state, now: now) { $0.resumed() }
             if record.cancelRequested {
                 actions += apply(to: record.id, in: &state, now: now) {

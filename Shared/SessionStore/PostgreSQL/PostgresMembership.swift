@@ -162,13 +162,13 @@ final class PostgresMembership: Sendable {
             .id(.none)
         )
         _ = try? connection.run("DELETE FROM gateways WHERE instance = $1", .id(instance))
-        _ = try? connection.execute("NOTIFY requests, 'left'")
+        _ = try? connection.execute("NOTIFY skillbus_requests, 'left'")
         leaseEnd.store(0, ordering: .relaxed)
     }
 
     /// A connection is there, for the first time or again.
     private func begin(_ connection: PostgresConnection, _ turn: inout Turn) throws(StoreError) {
-        try connection.execute("LISTEN requests")
+        try connection.execute("LISTEN skillbus_requests")
         turn.channels = []
         turn.known = [:]
         (turn.renew, turn.poll) = (0, 0)
@@ -202,8 +202,8 @@ final class PostgresMembership: Sendable {
         }
         if now >= turn.scan {
             try takeOver(connection, turn, member)
-            // Not all at the same moment.
-            turn.scan = now + Int.random(in: times.lease / 5...times.lease * 3 / 10)
+            // Not all at the same moment, and however long the lease: within five seconds of its end.
+            turn.scan = now + Int.random(in: min(times.lease / 5, 3000)...min(times.lease * 3 / 10, 4500))
         }
         if !left.isEmpty { try end(left, connection, &turn) }
         if now >= turn.poll {
@@ -382,8 +382,8 @@ final class PostgresMembership: Sendable {
         guard !new.isEmpty || !gone.isEmpty else { return }
         let wanted = Set(followed.map(PostgresMembership.channel))
         let changes =
-            wanted.subtracting(turn.channels).map { "LISTEN ev_\($0)" }
-            + turn.channels.subtracting(wanted).map { "UNLISTEN ev_\($0)" }
+            wanted.subtracting(turn.channels).map { "LISTEN skillbus_ev_\($0)" }
+            + turn.channels.subtracting(wanted).map { "UNLISTEN skillbus_ev_\($0)" }
         if !changes.isEmpty { try connection.execute(changes.joined(separator: ";")) }
         turn.channels = wanted
         try connection.run(
@@ -437,10 +437,10 @@ final class PostgresMembership: Sendable {
             defer { (state.news, state.hasRequestNews) = ([:], false) }
             return (state.news, state.hasRequestNews)
         }
-        var channels = news.keys.map { "ev_\(PostgresMembership.channel($0))" }
+        var channels = news.keys.map { "skillbus_ev_\(PostgresMembership.channel($0))" }
         var payloads = news.map { "\($0.key) \($0.value)" }
         if hasRequestNews {
-            channels.append("requests")
+            channels.append("skillbus_requests")
             payloads.append("")
         }
         guard !channels.isEmpty else { return false }
@@ -459,7 +459,7 @@ final class PostgresMembership: Sendable {
         _ member: any StoreMember
     ) throws(StoreError) {
         for (channel, payload) in try connection.notifications() {
-            guard channel != "requests" else {
+            guard channel != "skillbus_requests" else {
                 turn.poll = 0
                 if payload == "left" { turn.scan = min(turn.scan, PostgresConnection.now) }
                 continue
