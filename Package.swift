@@ -71,6 +71,12 @@ let package = Package(
             providers: [.apt(["libsqlite3-dev"])]
         ),
         .systemLibrary(
+            name: "CPostgres",
+            path: "Shared/CPostgres",
+            pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]
+        ),
+        .systemLibrary(
             name: "CMicroHTTPD",
             path: "Shared/CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
@@ -93,7 +99,7 @@ let package = Package(
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Material", ["SkillKit", "Text"]),
         library("Intent", ["Wire", "Text"]),
-        library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite"]),
+        library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite", "CPostgres"]),
         library("SessionClient", ["Wire", "Lifecycle", "Credentials", "CCurl"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
         library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),

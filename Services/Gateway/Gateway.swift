@@ -27,7 +27,7 @@ enum Gateway {
                     HealthProbe.isReady(host: settings.host, port: settings.port) ? ExitCode.success : ExitCode.failure
                 )
             }
-            if options.flag("check") { leave(StoreCheck.run(in: settings.state, asJSON: options.flag("json"))) }
+            if options.flag("check") { leave(await StoreCheck.run(settings, asJSON: options.flag("json"))) }
             if options.flag("exit-with-parent") { exitWhenParentDies() }
         } catch {
             printError("skillbus-gateway: \(error)")
@@ -76,8 +76,7 @@ struct RunningGateway {
     /// requests, whether a router is there or not.
     init(_ settings: Settings, log: Log) async throws {
         FileLimit.raise()
-        let store = try SQLiteSessionStore(folder: settings.state)
-        let name = try GatewayName.read(in: settings.state)
+        let (store, name) = try await OpenedStore.open(settings, log: log)
         let service = try SessionService(
             store: store,
             name: name,
@@ -107,7 +106,8 @@ struct RunningGateway {
         log.info(
             "listening",
             [
-                "url": .text(url), "version": .text(Product.version), "state": .text(settings.state),
+                "url": .text(url), "version": .text(Product.version),
+                "state": .text(settings.store?.shown ?? settings.state),
                 "router": .text(settings.router), "zmq": .text(Context.libraryVersion),
             ]
         )

@@ -11,6 +11,10 @@ struct Settings: Sendable {
     var port: Int
     /// Folder of the session store.
     var state: String
+    /// The PostgreSQL that has the sessions, for several gateways; nil for the folder.
+    var store: PostgresAddress?
+    /// How long after its last sign of life another gateway goes on with its requests, in milliseconds.
+    var lease: Int
     /// Where the router is.
     var router: String
     /// Event streams that may be open.
@@ -48,6 +52,25 @@ struct Settings: Sendable {
                 "folder of the sessions",
                 environment: "SKILLBUS_STATE",
                 default: Environment.stateFolder
+            ),
+            .value(
+                "store",
+                "URL",
+                "keep the sessions in PostgreSQL, for several gateways: postgres://USER@HOST/DATABASE",
+                environment: "SKILLBUS_STORE"
+            ),
+            .value(
+                "store-password",
+                "FILE",
+                "file with the password for --store",
+                environment: "SKILLBUS_STORE_PASSWORD_FILE"
+            ),
+            .value(
+                "lease",
+                "SECONDS",
+                "with --store: go on with a gateway's requests when it has given no sign of life for so long",
+                environment: "SKILLBUS_LEASE",
+                default: "15"
             ),
             .value(
                 "routers",
@@ -116,7 +139,7 @@ struct Settings: Sendable {
             ),
             .value("ready-file", "FILE", "write {\"url\": ...} there once it listens, instead of to standard output"),
             .flag("exit-with-parent", "end when standard input closes"),
-            .flag("check", "look whether the store in --state is sound: exit code 0, 1 if not, 2 if it cannot be read"),
+            .flag("check", "look whether the store is sound: exit code 0, 1 if not, 2 if it cannot be read"),
             .flag("json", "with --check: say it as JSON"),
             .flag("health", "ask the gateway at --http whether it is ready: exit code 0 or 1"),
         ],
@@ -133,6 +156,10 @@ struct Settings: Sendable {
         (host, port) = try Settings.address(options.value("http") ?? "")
         state = options.value("state") ?? Environment.stateFolder
         while state.count > 1, state.hasSuffix("/") { state.removeLast() }
+        let seconds = try options.seconds("lease") ?? 15
+        guard 1...3600 ~= seconds else { throw UsageError("--lease must be a number of seconds from 1 to 3600") }
+        lease = Int(seconds * 1000)
+        store = options.flag("health") ? nil : try StoreOption.read(options)
         readyFile = options.value("ready-file")
         let streams = options.value("streams") ?? ""
         guard let limit = Int(streams), 1...100_000 ~= limit else {

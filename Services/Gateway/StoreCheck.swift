@@ -6,9 +6,14 @@ internal import Wire
 enum StoreCheck {
     /// Says what it finds on standard output.
     /// - Returns: The exit code: 0 for a sound store, 1 for one that is not, 2 when there is none that can be read.
-    static func run(in folder: String, asJSON: Bool) -> Int32 {
+    static func run(_ settings: Settings, asJSON: Bool) async -> Int32 {
         do throws(StoreError) {
-            let report = try SQLiteSessionStore.check(folder: folder)
+            let report: StoreReport
+            if let address = settings.store {
+                report = try await PostgresSessionStore.check(address)
+            } else {
+                report = try SQLiteSessionStore.check(folder: settings.state)
+            }
             if asJSON {
                 printOutput(String(decoding: (try? JSONBody.encode(report)) ?? [], as: UTF8.self))
             } else {

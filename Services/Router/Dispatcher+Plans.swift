@@ -9,8 +9,9 @@ extension Dispatcher {
         let id = header.job.request
         // Superseded while it was planned.
         guard let planned = takePlanning(id, generation: header.generation) else { return }
+        let gateway = planned.gateway ?? task.gateway
         guard !planned.isCancelled else {
-            return refuse(header, task.gateway, JobError(code: JobError.Code.cancelled, message: "cancelled"))
+            return refuse(header, gateway, JobError(code: JobError.Code.cancelled, message: "cancelled"))
         }
         guard requests[id] == nil || (requests[id]?.generation ?? 0) < header.generation else { return }
         let plan: Plan
@@ -19,20 +20,20 @@ extension Dispatcher {
         case .unreadable(let error):
             return refuse(
                 header,
-                task.gateway,
+                gateway,
                 JobError(code: JobError.Code.badMessage, message: error.description)
             )
         case .none(let plan, let nearest):
-            send(plan, of: id, header.generation, to: task.gateway)
-            return refuse(header, task.gateway, outOfScope(nearest))
+            send(plan, of: id, header.generation, to: gateway)
+            return refuse(header, gateway, outOfScope(nearest))
         case .plan(let made, let given):
             plan = made
             input = given.input
-            if given.isNew { send(plan, of: id, header.generation, to: task.gateway) }
+            if given.isNew { send(plan, of: id, header.generation, to: gateway) }
             let request = PlannedRequest(
                 id: id,
                 generation: header.generation,
-                gateway: task.gateway,
+                gateway: gateway,
                 plan: plan,
                 input: input,
                 material: given.material,

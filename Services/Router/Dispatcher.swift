@@ -80,6 +80,8 @@ struct Dispatcher {
     struct Planning {
         let generation: UInt32
         let bytes: Int
+        /// The one that has asked for it since; nil if none has.
+        var gateway: GatewayLink?
         var isCancelled = false
     }
 
@@ -99,7 +101,7 @@ struct Dispatcher {
     struct EarlyRequest {
         let header: Header
         let parcel: Parcel
-        let gateway: GatewayLink
+        var gateway: GatewayLink
         let until: UInt64
     }
 
@@ -120,7 +122,10 @@ struct Dispatcher {
         }
         if header.flags.contains(.resent) {
             // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
-            if holds(id, generation: header.generation) { return repeatUnanswered(id) }
+            if holds(id, generation: header.generation) {
+                handOver(id, to: gateway)
+                return repeatUnanswered(id)
+            }
             return refuse(
                 header,
                 gateway,
@@ -168,6 +173,14 @@ struct Dispatcher {
         )
         guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
+    }
+
+    /// From now on a request is this gateway's: the one that had it has given it back, and says nothing about it any more.
+    private mutating func handOver(_ id: Identifier, to gateway: GatewayLink) {
+        requests[id]?.gateway = gateway
+        planning[id]?.gateway = gateway
+        for index in early.indices where early[index].header.job.request == id { early[index].gateway = gateway }
+        for job in jobs.values where job.id.request == id { job.gateway = gateway }
     }
 
     /// Whether a request is here under a generation.

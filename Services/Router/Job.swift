@@ -49,7 +49,7 @@ final class Job {
     let id: Identifier
     let skill: String
     let generation: UInt32
-    let gateway: GatewayLink
+    var gateway: GatewayLink
     let parcel: Parcel
     let caller: Caller?
     /// Set for the steps of a plan that the router made.
@@ -140,7 +140,7 @@ final class Job {
 final class PlannedRequest {
     let id: Identifier
     let generation: UInt32
-    let gateway: GatewayLink
+    var gateway: GatewayLink
     let plan: Plan
     let input: JobInput
     let material: String?

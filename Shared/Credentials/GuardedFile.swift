@@ -4,7 +4,11 @@ internal import Glibc
 /// Files that hold credentials: read only when nobody else can have changed or, where they are secret, read them;
 /// written whole and for this user only.
 enum GuardedFile {
-    enum Kind { case secret, list }
+    enum Kind {
+        case secret, list
+        /// A secret that a container engine has put into the container: its owner and mode are those of the host.
+        case mounted
+    }
 
     /// More than any of these files needs.
     private static let longest = 1 << 20
@@ -21,10 +25,15 @@ enum GuardedFile {
             throw .file(path: path, reason: "is no file")
         }
         let mode = String(information.st_mode & 0o777, radix: 8)
-        guard information.st_uid == geteuid() || information.st_uid == 0 else {
+        guard information.st_uid == geteuid() || information.st_uid == 0 || kind == .mounted else {
             throw .exposed(path: path, mode: mode, fix: "it belongs to user \(information.st_uid), not to this one")
         }
-        let forbidden: mode_t = kind == .secret ? 0o077 : 0o022
+        let forbidden: mode_t =
+            switch kind {
+            case .secret: 0o077
+            case .list: 0o022
+            case .mounted: 0o002
+            }
         guard information.st_mode & forbidden == 0 else {
             throw .exposed(path: path, mode: mode, fix: "chmod 600 \(path)")
         }

@@ -104,6 +104,9 @@ public struct ParsedOptions: Sendable {
         wantsVersion = given["version"] != nil
     }
 
+    /// Whether an option stands on the command line.
+    public func isGiven(_ name: String) -> Bool { given[name] != nil }
+
     /// The value of an option; of several, the last.
     public func value(_ name: String) -> String? {
         if let last = given[name]?.last { return last }

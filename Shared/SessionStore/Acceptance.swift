@@ -147,3 +147,18 @@ public enum AcceptanceOutcome: Sendable, Equatable {
     /// So many are open of the owner; that is the limit.
     case tooManyOfOwner(Int)
 }
+
+/// What every store does with idempotency keys.
+enum StoredKeys {
+    /// How long one is valid, in milliseconds: 24 hours.
+    static let lifetime: Int64 = 24 * 3600 * 1000
+}
+
+/// What every store calls a session in the list.
+enum SessionTitle {
+    /// The first line of its first request, cut.
+    static func of(_ text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        return String(line.prefix(80))
+    }
+}

@@ -29,13 +29,17 @@ public struct EventBatch: Sendable {
     public var time: Timestamp
     /// What happened, in order.
     public var items: [Item]
+    /// The epoch of the owner that writes, where several gateways share the store: with another one than is stored,
+    /// nothing is.
+    public var epoch: Int64
 
     /// Makes a batch.
-    public init(session: Identifier, request: Identifier, time: Timestamp, items: [Item] = []) {
+    public init(session: Identifier, request: Identifier, time: Timestamp, items: [Item] = [], epoch: Int64 = 1) {
         self.session = session
         self.request = request
         self.time = time
         self.items = items
+        self.epoch = epoch
     }
 }
 
@@ -96,4 +100,6 @@ public struct AppendOutcome: Sendable, Equatable {
     public var denied: [Execution]
     /// Whether the request had its terminal event already.
     public var wasOver: Bool
+    /// Whether another gateway goes on with the request: nothing was stored, and whoever asked is to let go of it.
+    public var isSuperseded = false
 }

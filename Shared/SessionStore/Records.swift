@@ -121,6 +121,8 @@ public struct OpenRequestRecord: Sendable {
     public var session: Identifier
     /// Whose it is.
     public var owner: String
+    /// The epoch under which whoever goes on with it writes, where several gateways share the store.
+    public var epoch: Int64 = 1
     /// The last generation under which it was submitted.
     public var generation: UInt32
     /// The instance of the router that it was submitted to last, or was about to be.

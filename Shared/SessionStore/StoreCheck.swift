@@ -10,7 +10,7 @@ public struct StoreReport: Sendable, Equatable, Codable {
         public var detail: String
     }
 
-    /// The file.
+    /// The file, or the address of the database.
     public var path: String
     /// The version that wrote it.
     public var version: Int64

@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--storm-seconds", type=float, help="the storm ends after so many seconds at the latest")
     parser.add_argument("--sessions", type=int, default=20)
     parser.add_argument("--routers", type=int, default=1, help="of the storm; the programs must be able to")
-    parser.add_argument("--gateways", type=int, default=1, help="of the storm; the programs must be able to")
+    parser.add_argument("--gateways", type=int, default=1, help="of the storm; several share a PostgreSQL of its own")
     parser.add_argument("--followers", type=int, default=2000)
     parser.add_argument("--frames", type=int, default=1_000_000, help="fuzzed frames")
     parser.add_argument("--workers", type=int, default=500, help="workers that reconnect at once")

@@ -63,18 +63,28 @@ def check_session(session, events, accepted, mark):
 
 
 def check_fences(store):
-    """Nothing of an older generation and attempt of a job is stored after something of a newer one, and nothing twice."""
+    """`store` is a file, or a PostgreSQL of the tests. Nothing of an older generation and attempt of a job is stored after something of a newer one, and nothing twice."""
     newest, problems = {}, []
-    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
-        rows = connection.execute("SELECT job, generation, attempt, job_seq, type FROM events WHERE job IS NOT NULL"
-                                  " ORDER BY session, seq")
-        for job, generation, attempt, number, kind in rows:
-            execution = generation, attempt
-            if execution < newest.get(job, (0, 0)):
-                problems.append(f"order: {kind} {number} of {execution} of job {job.hex()} is stored after one of "
-                                f"{newest[job]}")
-            newest[job] = max(execution, newest.get(job, (0, 0)))
+    for job, generation, attempt, number, kind in job_events(store):
+        execution = generation, attempt
+        if execution < newest.get(job, (0, 0)):
+            problems.append(f"order: {kind} {number} of {execution} of job {job} is stored after one of {newest[job]}")
+        newest[job] = max(execution, newest.get(job, (0, 0)))
     return problems
+
+
+def job_events(store):
+    """(job, generation, attempt, number, type) of all events of jobs, in the order of their sessions."""
+    if hasattr(store, "query"):
+        for line in store.query("SELECT job, generation, attempt, job_seq, type FROM skillbus.events"
+                                " WHERE job IS NOT NULL ORDER BY session, seq").splitlines():
+            job, generation, attempt, number, kind = line.split("|")
+            yield job, int(generation), int(attempt), int(number), kind
+        return
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        for job, *rest in connection.execute("SELECT job, generation, attempt, job_seq, type FROM events"
+                                             " WHERE job IS NOT NULL ORDER BY session, seq"):
+            yield job.hex(), *rest
 
 
 def check_follower(session, seen, events):

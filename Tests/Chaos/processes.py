@@ -7,12 +7,16 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
 from proxy import Proxy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Tests/conformance"))
+
+import postgres  # noqa: E402
 
 
 def free_port():
@@ -117,7 +121,7 @@ class System:
                  routers=1, gateways=1, router_options=(), environment=None):
         """`workers` has (kind, how many, concurrency): kind is a built-in skill, or one of Tests/Chaos/Worker. With
         `is_proxied` they reach the router, and the gateway does, through a network that can be made to fail. Several
-        gateways share one store, and all connect to every router."""
+        gateways share one PostgreSQL, which is started for them, and all connect to every router."""
         self.router_options, self.environment = router_options, environment or {}
         self.folder, self.programs, self.streams = pathlib.Path(folder), pathlib.Path(programs), streams
         self.state = pathlib.Path(state) if state else self.folder / "state"
@@ -131,7 +135,10 @@ class System:
         self.urls = [("127.0.0.1", free_port()) for _ in range(gateways)]
         self.url, self.http = self.urls[0], self.urls[0][1]
         self.processes = []
+        self.store = None
         try:
+            if gateways > 1:
+                self.store = postgres.Postgres()
             self.router, *_ = [self.add("router", number, self.router_command(number)) for number in range(routers)]
             self.gateway, *_ = [self.add("gateway", number, self.gateway_command(number)) for number in range(gateways)]
             for kind, count, concurrency in workers:
@@ -152,8 +159,12 @@ class System:
         return ",".join(f"127.0.0.1:{port}" for port in ([proxy.port] if proxy else ports))
 
     def gateway_command(self, number=0):
-        return [self.programs / "skillbus-gateway", "--http", f"127.0.0.1:{self.urls[number][1]}", "--state", self.state,
-                "--routers", self.routers(self.front_proxy, self.fronts), "--streams", self.streams]
+        command = [self.programs / "skillbus-gateway", "--http", f"127.0.0.1:{self.urls[number][1]}", "--routers",
+                   self.routers(self.front_proxy, self.fronts), "--streams", self.streams]
+        if self.store:
+            # Each has a folder for its name.
+            return [*command, "--state", f"{self.state}-{number}", "--store", self.store.url]
+        return [*command, "--state", self.state]
 
     def add(self, kind, number, command, environment=None):
         process = Process(self.folder, kind, number, command, self.environment | (environment or {}))
@@ -212,6 +223,8 @@ class System:
         for proxy in (self.front_proxy, self.back_proxy):
             if proxy:
                 proxy.close()
+        if self.store:
+            self.store.close()
 
 
 class Killer(threading.Thread):

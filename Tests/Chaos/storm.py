@@ -127,7 +127,7 @@ async def run(folder, programs, seconds=30, sessions=20, window=4, jobs=None, se
                 outcomes[f"{kind.removeprefix('request.')} {code}".strip()] += 1
                 if request in user.accepted:
                     delays.append(ended - user.accepted[request])
-        fences = check_fences(system.folder / "state/sessions.db")
+        fences = check_fences(system.store or system.folder / "state/sessions.db")
         wrong["order"] += len(fences)
         problems += fences
         starts, twice = check_ledger(system.ledger)

@@ -159,6 +159,46 @@ final class Bench: Sendable {
         #expect(bench.router.now.dispatched == [first, second, third])
     }
 
+    /// What its worker still says here is neither stored nor acknowledged: the other gateway is to hear it.
+    @Test func whatAnotherGatewayGoesOnWithIsLetGoOf() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let request = try await bench.accept()
+        let waiting = try await bench.accept(enqueued: true)
+        bench.report(request, 1, .started(JobStarted(worker: "w", engine: "offline")))
+        try await bench.event("job.started", of: request)
+        let told = Mutex<Bool?>(nil)
+        bench.store.hold()
+        bench.requests.cancel(request, reason: "x", now: 0) { isStored in told.withLock { $0 = isStored } }
+        bench.requests.superseded(request, epoch: 7)
+        #expect(bench.requests.has(request), "of another epoch")
+        bench.requests.superseded(request, epoch: 1)
+        #expect(!bench.requests.has(request) && told.withLock { $0 } == false)
+        #expect(bench.requests.waiting.bytes == 0)
+        bench.store.letGo()
+        bench.report(request, 2, Trial.finished("late"))
+        bench.requests.tick(now: 1 << 40)
+        try await bench.event("request.failed", of: waiting)
+        #expect(bench.router.now.acknowledged.isEmpty)
+        #expect(try await bench.types(of: request) == ["request.accepted", "job.started"])
+    }
+
+    /// As of a gateway that gave it back: the router that is here is another than the one that has it.
+    @Test func whatAnotherRouterHasIsTakenOverUnderANewGeneration() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let request = try await bench.accept()
+        bench.requests.superseded(request)
+        bench.requests.routerReady(routerTwo, now: 0)
+        let record = try await bench.store.openRequest(request)
+        #expect(record.router == routerOne)
+        let progress = RequestProgress(request: request, generation: record.generation)
+        bench.requests.restore(record, progress: progress, remaining: 1000, now: 0)
+        #expect(await eventually { bench.router.now.dispatched.count == 2 })
+        let stored = try await bench.store.openRequest(request)
+        #expect(stored.generation == 2 && stored.router == routerTwo)
+    }
+
     @Test func anEndIsAcknowledgedAfterItsCommitAndOnlyOnce() async throws {
         let bench = try await Bench()
         bench.requests.routerReady(routerOne, now: 0)

@@ -1,5 +1,8 @@
+import Glibc
 import HTTPServer
 import Lifecycle
+import SessionStore
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -34,6 +37,31 @@ import Testing
         #expect(refusal("--http", address).contains("--allow-insecure"))
         #expect(try settings("--http", address, "--allow-insecure").isLocal == false)
         #expect(try settings("--http", address, environment: ["SKILLBUS_ALLOW_INSECURE": "1"]).isLocal == false)
+    }
+
+    @Test func aStoreIsAnAddressWithoutAPasswordOnTheCommandLine() throws {
+        #expect(try settings().store == nil && settings().lease == 15_000)
+        let url = "postgres://me:hidden@host/db"
+        let refused = refusal("--store", url)
+        #expect(refused.contains("--store-password") && !refused.contains("hidden"))
+        #expect(refusal("--store", "postgres://me@host/db?password=hidden").contains("--store-password"))
+        #expect(refusal("--store", "mysql://me@host/db").contains("postgres://"))
+        #expect(refusal("--store", " ").contains("--store is empty"))
+        #expect(refusal("--lease", "0.5").contains("1 to 3600"))
+        let store = try #require(try settings("--lease", "3", environment: ["SKILLBUS_STORE": url]).store)
+        #expect(store.text == "postgres://me@host/db" && store.password == "hidden")
+    }
+
+    @Test func aPasswordFileIsForThisUserOnly() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("password", "hidden\n")
+        let path = folder.file("password")
+        chmod(path, 0o644)
+        #expect(refusal("--store", "postgres://me@host/db", "--store-password", path).contains("chmod 600"))
+        chmod(path, 0o600)
+        let read = try settings("--store", "postgres://me@host/db", "--store-password", path)
+        #expect(read.store?.password == "hidden")
+        #expect(refusal("--store", "postgres://me@host/db", "--store-password", "/nowhere").contains("/nowhere"))
     }
 
     @Test func commandLinesMayBeReadAtTheSameTime() async {

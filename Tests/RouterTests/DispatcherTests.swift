@@ -359,6 +359,26 @@ struct DispatcherTests {
         #expect(bench.taken().dispatches.map(\.0.generation) == [2])
     }
 
+    @Test func whatAnotherGatewayAsksForGoesOnForThatOne() throws {
+        var bench = Bench()
+        let peer = try bench.worker(credit: 2)
+        _ = try bench.worker("chat")
+        let request = try bench.submit()
+        let execution = try #require(bench.taken().dispatches.first?.0)
+        let planned = try bench.submit("")
+        let other = GatewayLink(id: "other", peer: bench.gateway.peer, now: bench.now)
+        for (id, skill) in [(request, "echo"), (planned, "")] {
+            let header = Header(.submit, flags: .resent, job: id, generation: 1)
+            let body = try JobBody.encode(skill: skill, input: JobInput(session: "s", text: "t"))
+            let parcel = Parcel(header: header, body: body)
+            bench.dispatcher.submitted(header, skill: skill, parcel: parcel, from: other, now: bench.now)
+        }
+        #expect(bench.taken().dispatches.isEmpty)
+        #expect(bench.dispatcher.jobs[execution.job]?.gateway === other)
+        #expect(bench.dispatcher.planning[planned]?.gateway === other)
+        #expect(bench.event(execution, from: peer, terminal: .terminal, kind: .finished) == "forward")
+    }
+
     @Test func whatIsWithThePlannerOrWaitsForWorkersIsKnown() throws {
         var bench = Bench()
         bench.now = 500

@@ -5,18 +5,11 @@ import Testing
 import Wire
 
 @Suite struct RetentionTests {
-    let folder: TemporaryFolder
-    let store: SQLiteSessionStore
     /// When all that is old happened: ten days ago.
     let then = Timestamp(milliseconds: Timestamp.now.milliseconds - 10 * day)
 
     private static let day: Int64 = 86_400_000
     private let week = Retention(age: 7 * day)
-
-    init() throws {
-        folder = try TemporaryFolder()
-        store = try SQLiteSessionStore(folder: folder.file("state"))
-    }
 
     /// A request that ended at a time, of about so many bytes.
     @discardableResult
@@ -50,13 +43,12 @@ import Wire
     ) async throws {
         let batch = EventBatch(session: session.id, request: request, time: time, items: items)
         _ = try await withCheckedContinuation { continuation in
-            store.append(batch) { continuation.resume(returning: $0) }
+            session.store.append(batch) { continuation.resume(returning: $0) }
         }.get()
     }
 
-    private func check() throws { #expect(try SQLiteSessionStore.check(folder: folder.file("state")).problems == []) }
-
-    @Test func nothingIsDeletedUnlessSomebodySaysSo() async throws {
+    @Test(arguments: StoreKind.all) func nothingIsDeletedUnlessSomebodySaysSo(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         try await ended(session, at: then)
         #expect(!Retention().deletes)
@@ -64,7 +56,8 @@ import Wire
         #expect(try await session.events().count == 3)
     }
 
-    @Test func anOldSessionGoesAndIsKnownToHaveBeenThere() async throws {
+    @Test(arguments: StoreKind.all) func anOldSessionGoesAndIsKnownToHaveBeenThere(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let old = try await TestSession(store)
         // More than one step deletes.
         try await ended(old, at: then, events: 2500)
@@ -79,10 +72,11 @@ import Wire
         }
         #expect(try await young.events().count == 3)
         #expect(try await store.jobs(owner: old.owner, after: nil, limit: 10).count == 1)
-        try check()
+        try await store.check()
     }
 
-    @Test func ofASessionThatIsUsedOnlyWhatIsOldGoes() async throws {
+    @Test(arguments: StoreKind.all) func ofASessionThatIsUsedOnlyWhatIsOldGoes(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         try await ended(session, at: then)
         try await ended(session, at: then)
@@ -93,11 +87,14 @@ import Wire
         #expect(try await session.events().map(\.seq) == [7, 8, 9])
         let record = try await store.session(session.id, owner: session.owner, messages: 10)
         #expect(record.requests.count == 1 && record.lastSequence == 9)
-        try check()
+        try await store.check()
         #expect(try await store.prune(week, at: .now) == Pruned())
     }
 
-    @Test func aRequestThatHasNotEndedStaysWithAllThatCameAfterIt() async throws {
+    @Test(arguments: StoreKind.all) func aRequestThatHasNotEndedStaysWithAllThatCameAfterIt(_ kind: StoreKind)
+        async throws
+    {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         try await ended(session, at: then)
         let acceptance = session.acceptance(at: then)
@@ -108,10 +105,12 @@ import Wire
         #expect(deleted.requests == 1 && deleted.sessions.isEmpty)
         #expect(try await session.events().map(\.seq) == [4, 5, 6, 7, 8])
         #expect(try await store.openRequests().map(\.id) == [acceptance.request])
-        try check()
+        try await store.check()
     }
 
-    @Test func requestsThatRanAtOnceGoWithTheLastOfTheirEvents() async throws {
+    @Test(arguments: StoreKind.all) func requestsThatRanAtOnceGoWithTheLastOfTheirEvents(_ kind: StoreKind) async throws
+    {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let old = session.acceptance(at: then)
         _ = try await session.accept(old)
@@ -124,20 +123,24 @@ import Wire
         #expect(try await session.events().map(\.seq) == [2, 3, 4, 5])
         let record = try await store.session(session.id, owner: session.owner, messages: 10)
         #expect(record.requests.map(\.answer) == ["a", "b"])
-        try check()
+        try await store.check()
         let later = Timestamp(milliseconds: Timestamp.now.milliseconds + 8 * RetentionTests.day)
         #expect(try await store.prune(week, at: later).sessions == [session.id])
-        try check()
+        try await store.check()
     }
 
-    @Test func anEmptySessionGoesToo() async throws {
+    @Test(arguments: StoreKind.all) func anEmptySessionGoesToo(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let id = newIdentifier()
         try await store.createSession(id, owner: "someone", at: then)
         #expect(try await store.prune(week, at: .now).sessions == [id])
-        try check()
+        try await store.check()
     }
 
-    @Test func aStoreThatIsTooLargeLosesWhatWasUsedLeastRecently() async throws {
+    @Test(arguments: StoreKind.all) func aStoreThatIsTooLargeLosesWhatWasUsedLeastRecently(_ kind: StoreKind)
+        async throws
+    {
+        let store = try await OpenStore(kind)
         let hour: Int64 = 3_600_000
         var sessions: [TestSession] = []
         for age in [5, 4, 3, 0] {
@@ -148,7 +151,7 @@ import Wire
         }
         let deleted = try await store.prune(Retention(bytes: 2_500_000), at: .now)
         #expect(deleted.sessions == [sessions[0].id, sessions[1].id])
-        try check()
+        try await store.check()
         // What somebody may be reading stays, however little there is to be.
         let rest = try await store.prune(Retention(bytes: 1), at: .now)
         #expect(rest.sessions == [sessions[2].id])
@@ -156,7 +159,8 @@ import Wire
     }
 
     /// While a large session is deleted, others write: between the steps.
-    @Test func deletingHoldsUpNobody() async throws {
+    @Test(arguments: StoreKind.all) func deletingHoldsUpNobody(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let old = try await TestSession(store)
         try await ended(old, at: then, events: 30_000)
         let young = try await TestSession(store)
@@ -169,6 +173,6 @@ import Wire
         }
         #expect(try await deleted.events == 30_002)
         #expect(slowest < .seconds(2), "\(slowest)")
-        try check()
+        try await store.check()
     }
 }

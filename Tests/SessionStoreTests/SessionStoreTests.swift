@@ -4,16 +4,12 @@ import TestSupport
 import Testing
 import Wire
 
+/// What every store does. Each test runs on each kind of store.
 @Suite struct SessionStoreTests {
-    let folder: TemporaryFolder
-    let store: SQLiteSessionStore
-
-    init() throws {
-        folder = try TemporaryFolder()
-        store = try SQLiteSessionStore(folder: folder.file("state"))
-    }
-
-    @Test func eventsAreNumberedWithoutGapAndReadAsTheyWereMade() async throws {
+    @Test(arguments: StoreKind.all) func eventsAreNumberedWithoutGapAndReadAsTheyWereMade(_ kind: StoreKind)
+        async throws
+    {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         try await session.append(request, job(request, last: 2, count: 2), job(request, last: 3))
@@ -26,7 +22,8 @@ import Wire
         #expect(try await session.events(after: 9).isEmpty)
     }
 
-    @Test func aPageEndsBeforeItsLimitButHasOneEvent() async throws {
+    @Test(arguments: StoreKind.all) func aPageEndsBeforeItsLimitButHasOneEvent(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         try await session.append(request, job(request, last: 10, count: 10))
@@ -35,7 +32,8 @@ import Wire
         #expect(try await session.events(after: 1, maxBytes: 1).map(\.seq) == [2])
     }
 
-    @Test func nothingOfAnOlderAttemptIsStored() async throws {
+    @Test(arguments: StoreKind.all) func nothingOfAnOlderAttemptIsStored(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         try await session.append(request, job(request, attempt: 1, last: 1))
@@ -48,7 +46,8 @@ import Wire
         #expect(try await session.events().count == 4)
     }
 
-    @Test func aNumberIsStoredOnceAndNothingAfterTheEnd() async throws {
+    @Test(arguments: StoreKind.all) func aNumberIsStoredOnceAndNothingAfterTheEnd(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         try await session.append(request, job(request, last: 2, count: 2))
@@ -61,7 +60,8 @@ import Wire
         #expect(try await session.append(request, job(request, step: 2, last: 0)).stored == 1)
     }
 
-    @Test func aRequestEndsOnce() async throws {
+    @Test(arguments: StoreKind.all) func aRequestEndsOnce(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request("what?")
         let first = try await session.append(request, .end(.finished, draft("request.finished"), answer: "that"))
@@ -74,7 +74,8 @@ import Wire
         #expect(try await store.openRequests().isEmpty)
     }
 
-    @Test(arguments: 1...4) func oneKeyIsOneRequest(_: Int) async throws {
+    @Test(arguments: StoreKind.all, 1...4) func oneKeyIsOneRequest(_ kind: StoreKind, _: Int) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let outcomes = try await withThrowingTaskGroup(of: (Identifier, AcceptanceOutcome).self) { group in
             for _ in 0..<20 {
@@ -97,7 +98,8 @@ import Wire
         #expect(outcome != .mismatch)
     }
 
-    @Test func aKeyIsForgottenAfterADay() async throws {
+    @Test(arguments: StoreKind.all) func aKeyIsForgottenAfterADay(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let yesterday = Timestamp(milliseconds: Timestamp.now.milliseconds - 24 * 3600 * 1000 - 1)
         _ = try await session.accept(session.acceptance(key: ("k", [1]), at: yesterday))
@@ -108,7 +110,8 @@ import Wire
         }
     }
 
-    @Test func limitsAndBusyAreDecidedWithTheAcceptance() async throws {
+    @Test(arguments: StoreKind.all) func limitsAndBusyAreDecidedWithTheAcceptance(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         #expect(try await session.accept(session.acceptance(whenBusy: .reject)) == .busy(1))
@@ -121,7 +124,8 @@ import Wire
         }
     }
 
-    @Test func othersDoNotSeeASession() async throws {
+    @Test(arguments: StoreKind.all) func othersDoNotSeeASession(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         await #expect(throws: StoreError.notFound) { try await store.lastSequence(of: session.id, owner: "another") }
@@ -134,7 +138,8 @@ import Wire
         #expect(try await store.sessions(owner: "another", before: nil, limit: 10).isEmpty)
     }
 
-    @Test func aJobThatMustNotRunTwiceIsGrantedOnce() async throws {
+    @Test(arguments: StoreKind.all) func aJobThatMustNotRunTwiceIsGrantedOnce(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         func ask(_ generation: UInt32) async throws -> [Execution] {
@@ -146,7 +151,8 @@ import Wire
         #expect(try await ask(2).count == 1)
     }
 
-    @Test func anInterruptionIsStoredWithWhatInterrupts() async throws {
+    @Test(arguments: StoreKind.all) func anInterruptionIsStoredWithWhatInterrupts(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let first = try await session.request()
         let second = session.acceptance(whenBusy: .interrupt)
@@ -157,7 +163,8 @@ import Wire
         #expect(open.map(\.cancelRequested) == [true, false, false])
     }
 
-    @Test func aLargeAttachmentComesBackAsItWas() async throws {
+    @Test(arguments: StoreKind.all) func aLargeAttachmentComesBackAsItWas(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         var acceptance = session.acceptance()
         acceptance.attachments = [UInt8(1), 2].map { number in
@@ -171,7 +178,8 @@ import Wire
         }
     }
 
-    @Test func openRequestsComeBackWithAllThatIsNeeded() async throws {
+    @Test(arguments: StoreKind.all) func openRequestsComeBackWithAllThatIsNeeded(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         var acceptance = session.acceptance("do it", whenBusy: .enqueue)
         acceptance.attachments = [StoredAttachment(name: "a.txt", mediaType: "text/plain", data: [1, 2, 3])]
@@ -200,7 +208,8 @@ import Wire
         #expect(try await store.openRequest(request).id == request)
     }
 
-    @Test func theSkillLogGoesOnFromItsCursor() async throws {
+    @Test(arguments: StoreKind.all) func theSkillLogGoesOnFromItsCursor(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         try await session.append(request, job(request, last: 1), job(request, step: 2, last: 1, outcome: "timeout"))
@@ -217,7 +226,8 @@ import Wire
         )
     }
 
-    @Test func aSessionIsSeenAsOfOneMoment() async throws {
+    @Test(arguments: StoreKind.all) func aSessionIsSeenAsOfOneMoment(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let done = try await session.request("first")
         try await session.append(done, .end(.finished, draft("request.finished"), answer: "one"))
@@ -237,6 +247,8 @@ import Wire
     }
 
     @Test func whatQueuesUpDuringACommitGoesIntoTheNext() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteSessionStore(folder: folder.file("state"))
         let session = try await TestSession(store)
         let request = try await session.request()
         let before = store.commitCount
@@ -251,7 +263,8 @@ import Wire
         #expect(store.commitCount - before >= 3)
     }
 
-    @Test func oneWriteThatFailsTakesNoOtherWithIt() async throws {
+    @Test(arguments: StoreKind.all) func oneWriteThatFailsTakesNoOtherWithIt(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         let stranger = newIdentifier()
@@ -270,7 +283,8 @@ import Wire
         #expect(store.isWritable)
     }
 
-    @Test func whatCanNeverBeStoredIsNotTriedForEver() async throws {
+    @Test(arguments: StoreKind.all) func whatCanNeverBeStoredIsNotTriedForEver(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let request = try await session.request()
         try await session.append(request, job(request, last: 5))

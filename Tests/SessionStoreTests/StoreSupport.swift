@@ -1,7 +1,132 @@
 import SessionStore
 import Telemetry
 import TestSupport
+import Testing
 import Wire
+
+/// The kinds of store there are. PostgreSQL is one where its server is installed.
+enum StoreKind: String, CustomTestStringConvertible {
+    case sqlite, postgres
+
+    static let all: [StoreKind] = {
+        if PostgresServer.programs != nil { return [.sqlite, .postgres] }
+        print("no PostgreSQL server is installed: its store is not tested (Debian's package postgresql)")
+        return [.sqlite]
+    }()
+
+    var testDescription: String { rawValue }
+}
+
+/// An empty store of a kind, with what it lies in.
+final class OpenStore: SessionStore {
+    private let store: any SessionStore
+    private let folder: TemporaryFolder?
+    let url: String?
+
+    init(_ kind: StoreKind) async throws {
+        switch kind {
+        case .sqlite:
+            let folder = try TemporaryFolder()
+            store = try SQLiteSessionStore(folder: folder.file("state"))
+            (self.folder, url) = (folder, nil)
+        case .postgres:
+            let url = try await PostgresServer.shared().database()
+            store = try await PostgresSessionStore(PostgresAddress(url), name: "test", connections: 2)
+            (folder, self.url) = (nil, url)
+        }
+    }
+
+    deinit {
+        // The folder goes when the store has let go of its files.
+        Task { [store, folder] in
+            await store.close()
+            withExtendedLifetime(folder) {}
+        }
+    }
+
+    /// Looks through the store.
+    func check() async throws {
+        let report: StoreReport
+        if let url {
+            report = try await PostgresSessionStore.check(PostgresAddress(url))
+        } else {
+            report = try SQLiteSessionStore.check(folder: try #require(folder).file("state"))
+        }
+        #expect(report.problems == [])
+    }
+
+    // MARK: What the store does
+
+    func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void) {
+        store.append(batch, then: done)
+    }
+
+    func accept(
+        _ request: Acceptance,
+        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
+    ) {
+        store.accept(request, then: done)
+    }
+
+    var writeFailure: StoreError? { store.writeFailure }
+
+    func prune(_ retention: Retention, at time: Timestamp) async throws(StoreError) -> Pruned {
+        try await store.prune(retention, at: time)
+    }
+
+    func close() async { await store.close() }
+
+    func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError) {
+        try await store.createSession(session, owner: owner, at: time)
+    }
+
+    func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64 {
+        try await store.lastSequence(of: session, owner: owner)
+    }
+
+    func events(
+        of session: Identifier,
+        owner: String,
+        after number: UInt64,
+        maxBytes: Int
+    ) async throws(StoreError) -> StoredPage {
+        try await store.events(of: session, owner: owner, after: number, maxBytes: maxBytes)
+    }
+
+    func session(_ session: Identifier, owner: String, messages: Int) async throws(StoreError) -> SessionRecord {
+        try await store.session(session, owner: owner, messages: messages)
+    }
+
+    func sessions(owner: String, before cursor: Int64?, limit: Int) async throws(StoreError) -> [SessionSummary] {
+        try await store.sessions(owner: owner, before: cursor, limit: limit)
+    }
+
+    func request(
+        _ request: Identifier,
+        in session: Identifier,
+        owner: String
+    ) async throws(StoreError) -> RequestRecord {
+        try await store.request(request, in: session, owner: owner)
+    }
+
+    func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8] {
+        try await store.attachment(position, of: request)
+    }
+
+    func openRequests() async throws(StoreError) -> [OpenRequestRecord] { try await store.openRequests() }
+
+    func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord {
+        try await store.openRequest(request)
+    }
+
+    func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord] {
+        try await store.history(before: request, limit: limit)
+    }
+
+    func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
+        try await store.jobs(owner: owner, after: cursor, limit: limit)
+    }
+}
 
 /// A session with shortcuts for what tests do again and again.
 struct TestSession {

@@ -102,3 +102,35 @@ def test_a_run_without_a_terminal_names_every_skill_and_item(tmp_path):
                            capture_output=True, check=True, timeout=10).stdout.splitlines()
     assert shown[0].split() == ["request.plan", "summarize,", "keywords"]
     assert shown[1].split(None, 2) == ["job.finished", "keywords", 'one; the "second"; three']
+
+
+shared = yaml.safe_load((ROOT / "deploy/compose.postgres.yml").read_text())["services"]
+
+
+@pytest.mark.parametrize("name", ["postgres", "gateway-2"])
+def test_what_is_added_for_several_gateways_is_hardened(name):
+    service = shared[name]
+    assert service["read_only"] is True and service["init"] is True and service["restart"] == "unless-stopped"
+    assert service["cap_drop"] == ["ALL"] and "cap_add" not in service and not service.get("privileged")
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert service["mem_limit"] and service["pids_limit"] and service["stop_grace_period"] == "60s"
+
+
+def test_the_database_is_published_nowhere_and_its_password_is_a_file():
+    assert "ports" not in shared["postgres"] and shared["postgres"]["networks"] == ["store"]
+    added = yaml.safe_load((ROOT / "deploy/compose.postgres.yml").read_text())
+    assert added["networks"]["store"]["internal"] is True
+    for service in shared.values():
+        values = service.get("environment", {})
+        assert not any(re.search(r"PASSWORD|SECRET|TOKEN", name) and not name.endswith("_FILE") for name in values)
+        assert not re.search(r"://[^/@]*:[^/@]*@", json.dumps(values)), "a password in a URL"
+    assert all(port.startswith("127.0.0.1:") for service in shared.values() for port in service.get("ports", []))
+    # Two gateways of one name would take each other's requests.
+    assert shared["gateway-2"]["volumes"] != services["gateway"]["volumes"]
+    assert "/deploy/secrets/" in (ROOT / ".gitignore").read_text().split()
+
+
+def test_several_gateways_are_as_the_one():
+    for key in ("entrypoint", "command", "mem_limit", "tmpfs", "cap_drop", "security_opt"):
+        assert shared["gateway-2"][key] == services["gateway"][key], key
+    assert shared["gateway"]["environment"].items() <= shared["gateway-2"]["environment"].items()

@@ -109,6 +109,9 @@ extension OpenRequests {
         let request = header.job.request
         let actions = state.withLock { state -> [Action] in
             guard state.open[request] != nil else {
+                if state.superseded.contains(request) { return [] }
+                // Another gateway may have it: only the store knows whether it is over.
+                if isShared { return reports.last?.report.isTerminal ?? false ? [.lookUp(header.execution)] : [] }
                 // Over, and that is on disk: let go of it. What runs on after a cancel is told once more.
                 if reports.last?.report.isTerminal ?? false { return [.acknowledge([header.execution])] }
                 return state.cancelled.remove(request) == nil ? [] : [.cancel(request, header.generation)]

@@ -73,6 +73,9 @@ extension OpenRequests {
         }
     }
 
+    /// A request could not be read from the store now. It is tried again with the clock.
+    func putOff(_ request: Identifier) { state.withLock { $0.open[request]?.isDispatching = false } }
+
     /// A request could not be put into a message. It fails.
     func failed(_ request: Identifier, _ error: JobError, now: UInt64) {
         perform(state.withLock { apply(to: request, in: &$0, now: now) { $0.failed(error) } })

@@ -8,7 +8,11 @@ extension OpenRequests {
         let composer: EventComposer
         var progress: RequestProgress
         var number: Int64
+        /// The epoch under which it is written, where several gateways share the store.
+        var epoch: Int64 = 1
         var waits: Bool
+        /// Whether what it waits for may be another gateway's: only the store knows when that is over.
+        var waitsForOthers = false
         let endsOnDisconnect: Bool
         /// When it is over at the latest, in milliseconds of the steady clock.
         var deadline: UInt64
@@ -61,10 +65,18 @@ extension OpenRequests {
         var draining: Identifier?
         /// Requests that were told to end and may run on somewhere.
         var cancelled: Set<Identifier> = []
+        /// Requests that another gateway has taken over: what is still said of them here is not for us to acknowledge.
+        var superseded: Set<Identifier> = []
         /// Bytes of all that is not stored yet.
         var bytes = 0
         /// Messages that were not taken because too much was waiting for the store.
         var refusedReports = 0
+
+        /// Notes a request that is another gateway's now, up to a number.
+        mutating func remember(superseded request: Identifier) {
+            if superseded.count >= 8192 { superseded = [] }
+            superseded.insert(request)
+        }
 
         /// Notes a request that may run on somewhere, up to a number: forgetting one costs a worker's time only.
         mutating func remember(cancelled request: Identifier) {
@@ -81,5 +93,6 @@ extension OpenRequests {
         case deny(Execution)
         case dispatch(Identifier)
         case tell([CancelWaiter], Bool)
+        case lookUp(Execution)
     }
 }

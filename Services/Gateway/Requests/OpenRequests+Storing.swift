@@ -55,7 +55,8 @@ extension OpenRequests {
             session: open.session,
             request: open.progress.request,
             time: time,
-            items: open.composer.items(open.pending, at: time)
+            items: open.composer.items(open.pending, at: time),
+            epoch: open.epoch
         )
         let action = Action.store(
             batch,
@@ -101,6 +102,7 @@ extension OpenRequests {
             case .deny(let execution): router?.answer(mayStart: execution, false)
             case .dispatch(let request): dispatch?(request)
             case .tell(let waiters, let isStored): waiters.forEach { $0.done(isStored) }
+            case .lookUp(let execution): acknowledgeIfOver(execution)
             }
         }
     }
@@ -122,6 +124,7 @@ extension OpenRequests {
             return perform(state.withLock { [.tell(takeCancelWaiters(of: request, in: &$0), false)] })
         case .failure(let error): return lost(batch, error, now: now)
         }
+        if outcome.isSuperseded { return superseded(request, epoch: batch.epoch) }
         let router = link.withLock { $0.router }
         var isEnd = outcome.wasOver
         var isCancel = false
@@ -141,7 +144,7 @@ extension OpenRequests {
         }
         if !acknowledgements.isEmpty { router?.acknowledge(acknowledgements) }
         let actions = state.withLock { state -> [Action] in
-            guard var open = state.open[request] else { return [] }
+            guard var open = state.open[request], open.epoch == batch.epoch else { return [] }
             open.isStoring = false
             open.storedGeneration = generation
             open.storedRouter = storedRouter ?? open.storedRouter
@@ -172,7 +175,7 @@ extension OpenRequests {
         let request = batch.request
         log.error("events are not stored", ["request": "\(request)", "reason": "\(error)"])
         let actions = state.withLock { state -> [Action] in
-            guard var open = state.open[request] else { return [] }
+            guard var open = state.open[request], open.epoch == batch.epoch else { return [] }
             open.isStoring = false
             let wasLastTry = open.isGivenUp || error == .notFound
             open.isGivenUp = true
@@ -214,7 +217,7 @@ extension OpenRequests {
             state.sessions[session] = nil
             return []
         }
-        guard state.open[first]?.waits ?? false else { return [] }
+        guard let waiting = state.open[first], waiting.waits, !waiting.waitsForOthers else { return [] }
         state.open[first]?.waits = false
         state.open[first]?.unroutedSince = now
         return dispatchable(first, in: &state)

@@ -42,6 +42,8 @@ final class OpenRequests: Sendable {
     let followers: Followers
     let log: Log
     let patience: Patience
+    /// Whether other gateways have requests of the same sessions.
+    let isShared: Bool
     let link: Mutex<(router: (any Router)?, dispatch: (@Sendable (Identifier) -> Void)?)> = Mutex((nil, nil))
 
     init(store: any SessionStore, followers: Followers, log: Log, patience: Patience = Patience()) {
@@ -49,6 +51,7 @@ final class OpenRequests: Sendable {
         self.followers = followers
         self.log = log
         self.patience = patience
+        isShared = store is any SharedSessionStore
     }
 
     /// Connects the two sides. `dispatch` is called for each request that a router is to get; it must not block.
@@ -95,7 +98,8 @@ final class OpenRequests: Sendable {
                 composer: EventComposer(session: session, request: request),
                 progress: RequestProgress(request: request, plan: plan),
                 number: number,
-                waits: enqueued && !others.isEmpty,
+                waits: enqueued && (isShared || !others.isEmpty),
+                waitsForOthers: enqueued && isShared,
                 endsOnDisconnect: endsOnDisconnect,
                 deadline: now + timeout,
                 unroutedSince: now,
@@ -110,30 +114,37 @@ final class OpenRequests: Sendable {
         perform(actions)
     }
 
-    /// Takes over what was open when the process ended. Called once, in order, before a router is attached.
+    /// Takes over what was open when the process ended, before a router is there, or what another gateway goes on with no
+    /// more.
     func restore(_ record: OpenRequestRecord, progress: RequestProgress, remaining: UInt64, now: UInt64) {
         let actions = state.withLock { state in
             let others = state.sessions[record.session] ?? []
+            state.superseded.remove(record.id)
+            // What another router has goes to the one that is here under a new generation.
+            let router = state.router == nil || state.router == record.router ? record.router : nil
             state.open[record.id] = Open(
                 session: record.session,
                 composer: EventComposer(session: record.session, request: record.id),
                 progress: progress,
                 number: record.number,
-                waits: record.enqueued && !others.isEmpty,
+                epoch: record.epoch,
+                waits: record.enqueued && (isShared || !others.isEmpty),
+                waitsForOthers: record.enqueued && isShared,
                 endsOnDisconnect: record.endsOnDisconnect,
                 deadline: now + remaining,
                 unroutedSince: now,
-                router: record.router,
+                router: router,
                 storedRouter: record.router,
                 notedRouter: record.router,
                 storedGeneration: record.generation,
                 isCancelStored: record.cancelRequested
             )
-            state.sessions[record.session, default: []].append(record.id)
+            let place = others.firstIndex { state.open[$0]?.number ?? 0 > record.number } ?? others.count
+            state.sessions[record.session, default: []].insert(record.id, at: place)
             // One that some router may have is asked for there first, under the same generation. Where none is on disk, the
             // store is of a version that did not note it, or the request was never sent.
             var actions: [Action] = []
-            if record.router == nil { actions += apply(to: record.id, in: &state, now: now) { $0.resubmitted() } }
+            if router == nil { actions += apply(to: record.id, in: &state, now: now) { $0.resubmitted() } }
             actions += apply(to: record.id, in: &state, now: now) { $0.resumed() }
             if record.cancelRequested {
                 actions += apply(to: record.id, in: &state, now: now) {
@@ -141,7 +152,7 @@ final class OpenRequests: Sendable {
                 }
                 state.remember(cancelled: record.id)
             }
-            return actions
+            return actions + dispatchable(record.id, in: &state, again: true)
         }
         perform(actions)
     }

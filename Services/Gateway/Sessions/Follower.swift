@@ -69,6 +69,9 @@ final class Followers: Sendable {
         followers.forEach { $0.yield() }
     }
 
+    /// Sessions that somebody follows.
+    var sessions: [Identifier] { state.withLock { Array($0.sessions.keys) } }
+
     /// How many follow a session.
     func count(of session: Identifier) -> Int { state.withLock { $0.sessions[session]?.count ?? 0 } }
 

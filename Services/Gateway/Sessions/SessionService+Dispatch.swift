@@ -9,6 +9,7 @@ extension SessionService {
         guard let (generation, finished) = requests.beginDispatch(request) else { return }
         do {
             let record = try await store.openRequest(request)
+            guard requests.isCurrent(record) else { return requests.superseded(request) }
             let turns = try await store.history(before: request, limit: History.requests)
             var message = try submission(record, generation: generation, finished: finished, turns: turns)
             if requests.isAttached(request) { message.header.flags.insert(.resent) }
@@ -30,6 +31,10 @@ extension SessionService {
             }
         } catch StoreError.notFound {
             // It ended in the meantime.
+        } catch let error as StoreError where error.isTransient {
+            log.warning("a request cannot be read", ["request": "\(request)", "reason": "\(error)"])
+            try? await Task.sleep(for: .seconds(1))
+            requests.putOff(request)
         } catch let error as WireError {
             // Each part is within its limit; with what the steps before have made, the whole is not.
             let failure = JobError(
@@ -112,10 +117,14 @@ extension SessionService {
     }
 
     /// Lets time pass for the open requests; sleeps for good while there are none.
-    static func tick(_ wakeUps: AsyncStream<Void>, _ requests: OpenRequests) async {
+    static func tick(
+        _ wakeUps: AsyncStream<Void>,
+        _ requests: OpenRequests,
+        while isOwner: @Sendable () -> Bool
+    ) async {
         for await _ in wakeUps {
             while !Task.isCancelled, requests.count > 0 {
-                requests.tick(now: Monotonic.milliseconds)
+                if isOwner() { requests.tick(now: Monotonic.milliseconds) }
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }

@@ -1,5 +1,6 @@
 internal import Bus
 internal import SessionStore
+internal import Synchronization
 internal import Telemetry
 internal import Wire
 
@@ -26,8 +27,8 @@ extension SessionService {
         let acceptance = try acceptance(of: request, in: session, owner: owner, retryOf: retryOf)
         let id = acceptance.request
         let plan = request.skill.map { Plan.single($0, arguments: request.arguments ?? [:]) }
-        let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Result<AcceptanceOutcome, StoreError>, Never>) in
+        let result = await SessionService.answer(within: sharedStore == nil ? nil : SessionService.acceptTime) {
+            (done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void) in
             store.accept(acceptance) { [requests] result in
                 // On the store's thread, so that requests become known in the order in which they were stored.
                 if case .success(.accepted(let number)) = result {
@@ -44,10 +45,11 @@ extension SessionService {
                         now: Monotonic.milliseconds
                     )
                 }
-                continuation.resume(returning: result)
+                done(result)
             }
         }
         ticks.continuation.yield()
+        if request.whenBusy == .enqueue { sharedStore?.lookAgain() }
         switch result {
         case .failure(let error): throw GatewayError(error, session: session)
         case .success(.accepted): return SubmittedRequest(id: id, session: session, replayed: false)
@@ -93,6 +95,9 @@ extension SessionService {
         case .failed: return .failed
         case .cancelled: return .cancelled
         case .open:
+            if let sharedStore, !requests.has(request) {
+                return try await cancelElsewhere(request, in: session, owner: owner, sharedStore)
+            }
             let isStored = await withCheckedContinuation { continuation in
                 requests.cancel(request, reason: "the user cancelled it", now: Monotonic.milliseconds) {
                     continuation.resume(returning: $0)
@@ -103,6 +108,48 @@ extension SessionService {
                 throw .storeUnavailable(reason: "\(store.writeFailure ?? .busy)")
             }
             return .cancelling
+        }
+    }
+
+    /// Asks the gateway that has a request to end it.
+    private func cancelElsewhere(
+        _ request: Identifier,
+        in session: Identifier,
+        owner: String,
+        _ store: any SharedSessionStore
+    ) async throws(GatewayError) -> CancelOutcome {
+        do throws(StoreError) {
+            if try await store.requestCancel(request, reason: "the user cancelled it") { return .cancelling }
+            switch try await store.request(request, in: session, owner: owner).state {
+            case .finished: return .finished
+            case .failed: return .failed
+            case .cancelled, .open: return .cancelled
+            }
+        } catch {
+            throw GatewayError(error, session: session)
+        }
+    }
+
+    /// How long a store on another host may take to say that a request is stored. One that is stored later goes on all
+    /// the same, and whoever asks again under its key gets it.
+    private static let acceptTime = Duration.seconds(10)
+
+    /// The answer that the closure is given to call, or a failure when it does not in time.
+    private static func answer<Value: Sendable>(
+        within limit: Duration?,
+        _ ask: (@escaping @Sendable (Result<Value, StoreError>) -> Void) -> Void
+    ) async -> Result<Value, StoreError> {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, StoreError>, Never>) in
+            guard let limit else { return ask { continuation.resume(returning: $0) } }
+            let first = FirstAnswer(continuation)
+            let timer = Task {
+                try await Task.sleep(for: limit)
+                first.give(.failure(.failed(code: 0, reason: "the store does not answer")))
+            }
+            ask { result in
+                timer.cancel()
+                first.give(result)
+            }
         }
     }
 
@@ -164,6 +211,21 @@ extension SessionService {
             openPerSession: quota.perSession,
             openPerOwner: quota.perOwner
         )
+    }
+}
+
+/// Resumes a continuation with the first of several answers.
+private final class FirstAnswer<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, Never>?>
+
+    init(_ continuation: CheckedContinuation<Value, Never>) { self.continuation = Mutex(continuation) }
+
+    func give(_ value: Value) {
+        let waiting = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        waiting?.resume(returning: value)
     }
 }
 

@@ -12,7 +12,7 @@ final class SessionService: SessionAPI {
 
     let store: any SessionStore
     let requests: OpenRequests
-    private let followers: Followers
+    let followers: Followers
     let link: RouterLink
     let log: Log
     let quota: Quota
@@ -47,12 +47,17 @@ final class SessionService: SessionAPI {
         requests.attach(router: link) { [weak self] request in
             Task { await self?.dispatch(request) }
         }
-        let open = try await store.openRequests()
+        let open: [OpenRequestRecord]
+        if let sharedStore { open = try await sharedStore.ownRequests() } else { open = try await store.openRequests() }
         for record in open { restore(record) }
         if !open.isEmpty { log.info("going on with open requests", ["count": .number(open.count)]) }
-        let clock = Task { [requests, stream = ticks.stream] in await SessionService.tick(stream, requests) }
+        let clock = Task { [requests, stream = ticks.stream, sharedStore] in
+            // Without a lease another gateway may have them: nothing is ended for its time.
+            await SessionService.tick(stream, requests) { sharedStore?.holdsLease ?? true }
+        }
         self.clock.withLock { $0 = clock }
         ticks.continuation.yield()
+        sharedStore?.join(self)
     }
 
     /// Connects to the router, and stays connected.
@@ -189,9 +194,12 @@ final class SessionService: SessionAPI {
         } catch {
             throw GatewayError(error, session: session)
         }
-        return followers.add(to: session) { [requests] session in
+        let follower = followers.add(to: session) { [requests, sharedStore] session in
+            if let sharedStore { return sharedStore.lastFollowerLeft(session) }
             requests.lastFollowerLeft(session, now: Monotonic.milliseconds)
         }
+        sharedStore?.lookAgain()
+        return follower
     }
 
     func jobLog(owner: String, after cursor: Int64?, limit: Int) async throws(GatewayError) -> JobLogPage {

@@ -11,7 +11,7 @@ extension Connection {
                 "SELECT hash, request FROM idempotency WHERE owner = ?1 AND key = ?2 AND created > ?3",
                 .text(request.owner),
                 .text(key),
-                .integer(now - SQLiteSessionStore.keyLifetime)
+                .integer(now - StoredKeys.lifetime)
             ) { (hash: $0.blob(0), request: $0.id(1)) }
             if let known { return known.hash == hash ? .replayed(known.request) : .mismatch }
         }
@@ -85,7 +85,7 @@ extension Connection {
             .integer(session.number),
             .number(seq + 1),
             .integer(now),
-            .text(title(of: request.text))
+            .text(SessionTitle.of(request.text))
         )
         if let (key, hash) = request.idempotency {
             try run(
@@ -103,7 +103,7 @@ extension Connection {
                 (SELECT owner, key FROM idempotency WHERE owner = ?1 AND created <= ?2 LIMIT 4)
                 """,
                 .text(request.owner),
-                .integer(now - SQLiteSessionStore.keyLifetime)
+                .integer(now - StoredKeys.lifetime)
             )
         }
         return .accepted(number: number)
@@ -144,11 +144,5 @@ extension Connection {
             .text(event.type),
             .blob(event.numbered(seq))
         )
-    }
-
-    /// The first line of a text, cut: a session's name in the list.
-    private func title(of text: String) -> String {
-        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        return String(line.prefix(80))
     }
 }

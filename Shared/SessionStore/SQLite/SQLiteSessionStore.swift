@@ -10,9 +10,6 @@ public final class SQLiteSessionStore: SessionStore {
     private let writer: Writer
     private let readers: Readers
 
-    /// How long an idempotency key is valid: 24 hours.
-    static let keyLifetime: Int64 = 24 * 3600 * 1000
-
     /// Opens the store in a folder; makes both if they are missing.
     /// - Throws: `StoreError` when it cannot be opened, is in use, is damaged or of a later version.
     public init(folder: String, readers: Int = 2) throws(StoreError) {

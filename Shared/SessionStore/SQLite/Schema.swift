@@ -95,18 +95,8 @@ final class StoreFile: Sendable {
     private let lock: Int32
 
     init(folder: String) throws(StoreError) {
-        func reason() -> String { String(cString: strerror(errno)) }
-        try StoreFile.makeFolder(folder)
         path = folder + "/sessions.db"
-        let lockPath = folder + "/sessions.lock"
-        lock = Glibc.open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw .cannotOpen(path: lockPath, reason: reason()) }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            let isTaken = errno == EWOULDBLOCK
-            let why = reason()
-            Glibc.close(lock)
-            throw isTaken ? .inUse(path: folder) : .cannotOpen(path: lockPath, reason: why)
-        }
+        lock = try StateFolder.open(folder, lock: "sessions.lock")
         do throws(StoreError) {
             try Schema.create(at: path, in: folder)
         } catch {
@@ -127,8 +117,31 @@ final class StoreFile: Sendable {
         fsync(descriptor)
         Glibc.close(descriptor)
     }
+}
 
-    private static func makeFolder(_ folder: String) throws(StoreError) {
+/// A folder that one process has for itself.
+public enum StateFolder {
+    /// Makes the folder if it is missing, and keeps other processes out until this one ends.
+    /// - Throws: `StoreError.inUse` when another one has it.
+    public static func lock(_ folder: String) throws(StoreError) { _ = try open(folder, lock: "gateway.lock") }
+
+    /// Makes the folder and takes the lock.
+    /// - Returns: A descriptor; the lock is held until that is closed.
+    static func open(_ folder: String, lock name: String) throws(StoreError) -> Int32 {
+        try make(folder)
+        let path = "\(folder)/\(name)"
+        let lock = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw .cannotOpen(path: path, reason: String(cString: strerror(errno))) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            let isTaken = errno == EWOULDBLOCK
+            let why = String(cString: strerror(errno))
+            Glibc.close(lock)
+            throw isTaken ? .inUse(path: folder) : .cannotOpen(path: path, reason: why)
+        }
+        return lock
+    }
+
+    private static func make(_ folder: String) throws(StoreError) {
         var made = ""
         for part in folder.split(separator: "/", omittingEmptySubsequences: true) {
             made += folder.hasPrefix("/") || !made.isEmpty ? "/\(part)" : String(part)
