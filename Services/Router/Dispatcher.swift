@@ -49,6 +49,11 @@ struct Dispatcher {
     var actions: [Action] = []
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
+    /// Requests that were with another router, by their ids, and executions that workers have of one, by their jobs.
+    var returning: [Identifier: ReturningRequest] = [:]
+    var claims: [Identifier: Claim] = [:]
+    /// Executions taken over so far.
+    var adoptions = 0
     private var acknowledgements: [(peer: Peer, body: [UInt8])] = []
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
@@ -59,15 +64,21 @@ struct Dispatcher {
     private var picks: UInt64 = 0
     /// Until when a worker that cannot be reached is waited for, since this process itself was away.
     var graceEnds: UInt64 = 0
+    /// This router's.
+    let instance: Identifier
     let startTime: UInt64
     let heartbeat: UInt64
     let liveness: UInt64
 
-    init(now: UInt64, heartbeat: UInt64 = 1000, liveness: UInt64 = 3) {
+    init(now: UInt64, instance: Identifier = .none, heartbeat: UInt64 = 1000, liveness: UInt64 = 3) {
+        self.instance = instance
         startTime = now
         self.heartbeat = heartbeat
         self.liveness = liveness
     }
+
+    /// Jobs and requests that it has to do with.
+    var load: Int { jobs.values.reduce(planning.count + early.count + returning.count) { $0 + ($1.isEnded ? 0 : 1) } }
 
     /// Exchanges the actions since the last call for an empty list, whose memory is used for the next ones.
     mutating func takeActions(into empty: inout [Action]) { swap(&actions, &empty) }
@@ -100,9 +111,20 @@ struct Dispatcher {
         let until: UInt64
     }
 
-    /// A request. `skill` is empty when the router is to choose.
-    mutating func submitted(_ header: Header, skill: String, parcel: Parcel, from gateway: GatewayLink, now: UInt64) {
+    /// A request. `skill` is empty when the router is to choose; `hasWaited` is set for one that comes back from
+    /// ``waitsForClaims(_:skill:_:_:now:)``.
+    mutating func submitted(
+        _ header: Header,
+        skill: String,
+        parcel: Parcel,
+        from gateway: GatewayLink,
+        hasWaited: Bool = false,
+        now: UInt64
+    ) {
         let id = header.job.request
+        // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
+        let isQuestion = header.flags.contains(.resent)
+        if isQuestion, holds(id, generation: header.generation) { return repeatUnanswered(id) }
         guard !isDraining else {
             return refuse(
                 header,
@@ -115,9 +137,7 @@ struct Dispatcher {
                 )
             )
         }
-        if header.flags.contains(.resent) {
-            // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
-            if holds(id, generation: header.generation) { return repeatUnanswered(id) }
+        if isQuestion {
             return refuse(
                 header,
                 gateway,
@@ -125,11 +145,13 @@ struct Dispatcher {
             )
         }
         let planned = requests.isEmpty ? nil : requests[id]
-        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
+        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.submission {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
             guard known < header.generation else { return repeatUnanswered(id) }
             supersede(id, now: now)
         }
+        let isReturning = header.flags.contains(.elsewhere)
+        if isReturning, !hasWaited, waitsForClaims(header, skill: skill, parcel, gateway, now: now) { return }
         guard gateway.unacknowledged < Limits.unacknowledgedEnds else {
             return refuse(header, gateway, acknowledgementsMissing(gateway))
         }
@@ -162,14 +184,28 @@ struct Dispatcher {
             deadline: deadline(header, now: now),
             now: now
         )
+        if isReturning {
+            dropCalledClaims(of: id)
+            note((try? JobBody.begun(parcel.body().span.bytes))?[job.id], of: job)
+            if adoptsClaim(job, now: now) { return }
+        }
         guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
     }
 
+    /// Notes the last execution of a job that had begun under another router: attempts count on from there, and nothing
+    /// older is taken over.
+    func note(_ begun: Execution?, of job: Job) {
+        guard let begun, begun.generation < job.submission else { return }
+        job.begun = begun
+        job.attempt = begun.attempt
+    }
+
     /// Whether a request is here under a generation.
     private func holds(_ id: Identifier, generation: UInt32) -> Bool {
-        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation ?? planning[id]?.generation
+        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.submission ?? planning[id]?.generation
         return known == generation
+            || returning[id]?.request.header.generation == generation
             || early.contains { $0.header.job.request == id && $0.header.generation == generation }
     }
 
@@ -210,17 +246,18 @@ struct Dispatcher {
             entry.queue.append(job)
             // Jobs in a pause before their next attempt are no reason to wait.
             if entry.queue.count > 1 { fill(entry, now: now) }
+            askForSlots(entry, now: now)
         }
     }
 
     private mutating func askMayStart(_ job: Job) {
-        let question = Header(.mayStart, job: job.id, generation: job.generation)
+        let question = Header(.mayStart, job: job.id, generation: job.submission)
         actions.append(.toGateway(job.gateway, Outgoing(question)))
     }
 
     /// The gateway's answer for a job that is not idempotent. If it may not, the gateway has ended it already.
     mutating func mayStart(_ id: Identifier, generation: UInt32, isGranted: Bool, now: UInt64) {
-        guard let job = jobs[id], job.generation == generation, !job.mayStart, case .waiting = job.state else { return }
+        guard let job = jobs[id], job.submission == generation, !job.mayStart, case .waiting = job.state else { return }
         job.isAsking = false
         guard isGranted else {
             // The gateway has told the user; whoever waits for the job here is told too.
@@ -237,7 +274,9 @@ struct Dispatcher {
     }
 
     mutating func lease(_ job: Job, to worker: Worker, now: UInt64) {
+        job.generation = job.submission
         job.attempt += 1
+        job.wasDispatched = true
         picks += 1
         worker.lastPick = picks
         worker.credit -= 1
@@ -266,7 +305,9 @@ struct Dispatcher {
         now: UInt64,
         terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
     ) -> EventDecision {
-        guard let job = jobs[header.job], job.execution == header.execution else { return .fence }
+        guard let job = jobs[header.job], job.execution == header.execution else {
+            return eventOfUnknown(header.execution)
+        }
         switch job.state {
         case .waiting, .failed: return .fence
         case .ended(let worker):
@@ -294,7 +335,7 @@ struct Dispatcher {
     ) -> EventDecision {
         let worker = registry.workers[peer]
         worker?.leases.remove(job)
-        worker?.credit += 1
+        if !header.flags.contains(.slotMoves) { worker?.credit += 1 }
         defer { if let worker { fill(worker, now: now) } }
         let mayTryAgain =
             header.flags.contains(.retryable) && !job.isCancelled
@@ -360,6 +401,7 @@ struct Dispatcher {
         var record = EventRecordWriter()
         record.append(.failed, payload)
         let message = Outgoing(reportHeader(job, .failed), body: record.bytes)
+        job.generation = job.submission
         job.attempt += 1
         job.state = .failed(message)
         job.lastSaid = now
@@ -392,7 +434,9 @@ struct Dispatcher {
 
     /// A request is kept until the gateway has all its ends: until then its plan may have to be sent again.
     mutating func close(_ request: PlannedRequest) {
-        if request.isOver, request.openJobs <= 0, requests[request.id] === request { requests[request.id] = nil }
+        guard request.isOver, request.openJobs <= 0, requests[request.id] === request else { return }
+        requests[request.id] = nil
+        dropClaims(of: request.id)
     }
 
     /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.

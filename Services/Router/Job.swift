@@ -46,7 +46,10 @@ final class Job {
 
     let id: Identifier
     let skill: String
-    let generation: UInt32
+    /// The generation under which it was submitted.
+    let submission: UInt32
+    /// That of the execution: lower where an execution was taken over that had begun under another router.
+    var generation: UInt32
     let gateway: GatewayLink
     let parcel: Parcel
     let caller: Caller?
@@ -79,6 +82,12 @@ final class Job {
     var lastSaid: UInt64 = 0
     /// Not to be dispatched before this time.
     var notBefore: UInt64 = 0
+    /// Whether this router has sent it to a worker.
+    var wasDispatched = false
+    /// The last execution of it under another router, by all that its gateway knows.
+    var begun: Execution?
+    /// Until when its worker may leave it out of a heartbeat, since it was taken over a moment ago.
+    var missingUntil: UInt64 = 0
 
     init(
         id: Identifier,
@@ -93,6 +102,7 @@ final class Job {
     ) {
         self.id = id
         self.skill = skill
+        submission = generation
         self.generation = generation
         self.gateway = gateway
         self.parcel = parcel
@@ -118,7 +128,7 @@ final class Job {
     }
 
     /// The execution that a record of the router's own belongs to: one above all that workers have had.
-    var nextExecution: Execution { Execution(job: id, generation: generation, attempt: attempt + 1) }
+    var nextExecution: Execution { Execution(job: id, generation: submission, attempt: attempt + 1) }
 }
 
 /// A request whose steps this router planned, until its last step has ended.
@@ -143,6 +153,8 @@ final class PlannedRequest {
     /// says that it arrived.
     let isPlanOurs: Bool
     var planSaid: UInt64
+    /// Jobs that had begun under another router, by all that the gateway knows.
+    let begun: [Identifier: Execution]
 
     init(
         id: Identifier,
@@ -154,6 +166,7 @@ final class PlannedRequest {
         attachments: [SharedFrame],
         deadline: UInt64?,
         isPlanOurs: Bool,
+        begun: [Identifier: Execution] = [:],
         now: UInt64
     ) {
         self.id = id
@@ -165,6 +178,7 @@ final class PlannedRequest {
         self.attachments = attachments
         self.deadline = deadline
         self.isPlanOurs = isPlanOurs
+        self.begun = begun
         planSaid = now
     }
 

@@ -40,6 +40,12 @@ public struct Header: Equatable, Sendable {
         public static let failed = Flags(rawValue: 64)
         /// Of a HELLO, REGISTER or WELCOME: its sender takes BATCH.
         public static let takesBatches = Flags(rawValue: 128)
+        /// Of a SUBMIT: another router had the request, whose executions workers may have still.
+        public static let elsewhere = Flags(rawValue: 256)
+        /// Of a terminal event: the slot of the job does not become free for this router.
+        public static let slotMoves = Flags(rawValue: 512)
+        /// Of a REGISTER: the worker's slots are shared among its routers, and it listens to how many jobs wait at each.
+        public static let sharesSlots = Flags(rawValue: 1024)
     }
 
     /// What the message is for.

@@ -50,9 +50,7 @@ extension OpenRequests {
         var open: [Identifier: Open] = [:]
         /// Of each session, in the order of acceptance.
         var sessions: [Identifier: [Identifier]] = [:]
-        var router: Identifier?
-        /// An instance that takes nothing new.
-        var draining: Identifier?
+        var routers = KnownRouters()
         /// Requests that were told to end and may run on somewhere.
         var cancelled: Set<Identifier> = []
         /// Bytes of all that is not stored yet.

@@ -31,6 +31,8 @@ final class OpenRequests: Sendable {
         /// Bytes of one request, and of all, that may wait for the store.
         var requestBytes = 8 * 1024 * 1024
         var bytes = 64 * 1024 * 1024
+        /// How long a router is waited for that may only have lost its connection, while another is there.
+        var routerReturns: UInt64 = 1000
         /// How long after its deadline the router's word on a request is waited for.
         var deadlineGrace: UInt64 = 2000
     }
@@ -186,11 +188,12 @@ final class OpenRequests: Sendable {
                     if open.router != nil { actions.append(.cancel(request, open.progress.generation)) }
                     actions += apply(to: request, in: &state, now: now) { $0.failed(.requestTimedOut) }
                     state.remember(cancelled: request)
-                } else if open.router == nil, !open.waits, !open.isDispatching, state.router == nil,
+                } else if open.router == nil, !open.waits, !open.isDispatching, state.routers.isEmpty,
                     open.storedGeneration == 1, now >= open.unroutedSince + patience.withoutRouter
                 {
                     actions += apply(to: request, in: &state, now: now) { $0.failed(.noRouterCame) }
                 } else {
+                    actions += failOver(request, in: &state, now: now)
                     // What could not be sent when it was due, because too much was waiting to be sent.
                     actions += dispatchable(request, in: &state)
                 }

@@ -123,7 +123,7 @@ extension SessionService {
             endsOnDisconnect: request.onDisconnect == .cancel,
             idempotency: request.idempotencyKey.map { ($0, request.hash(in: session)) },
             events: events,
-            router: requests.currentRouter,
+            router: requests.router(for: request.skill.map { [$0] } ?? []),
             openPerSession: SessionService.openPerSession,
             openPerOwner: SessionService.openPerOwner
         )

@@ -54,9 +54,14 @@ struct Ledger: Skill {
         }
     }
 
-    func execute(_ input: SkillInput, _ arguments: NoArguments, _ context: SkillContext) async throws -> SkillOutput {
+    struct Arguments: SkillArguments {
+        var milliseconds: Int?
+        static let descriptions = ["milliseconds": "time between the two lines"]
+    }
+
+    func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
         try write("start \(context.idempotencyKey) \(context.execution.attempt) \(getpid())")
-        try await Task.sleep(for: .milliseconds(100))
+        try await Task.sleep(for: .milliseconds(arguments.milliseconds ?? 100))
         try write("end \(context.idempotencyKey) \(context.execution.attempt) \(getpid())")
         return SkillOutput(text: input.text)
     }

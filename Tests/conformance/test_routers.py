@@ -1,0 +1,402 @@
+"""Routers that die and several at once: what runs is taken over, what is lost begins again elsewhere, nothing twice."""
+import collections
+import json
+import os
+import signal
+import socket
+import time
+
+import pytest
+
+from conftest import BIN, Bus, Program, eventually
+from gateways import Gateway as RunningGateway
+from peers import Gateway, Peer, Worker
+from wire import (ADOPTED, CLAIM, DELTA, DISPATCH, ELSEWHERE, EVENT, FENCED, FINISHED, HEARTBEAT, REGISTER, SUBMIT, WELCOME,
+                  Message, decode_executions, encode_executions, encode_job, job_id, new_id, read_records)
+
+TERMINAL = ("request.finished", "request.failed", "request.cancelled")
+
+
+class Router:
+    """A router at ports of its own, that is killed and started again."""
+
+    def __init__(self, folder, number=0):
+        self.folder, self.number = folder / f"router-{number}", number
+        self.folder.mkdir()
+        bus = Bus(self.folder)
+        self.program, self.frontend, self.backend = bus.program, bus.frontend, bus.backend
+
+    def kill(self):
+        self.program.process.kill()
+        self.program.process.wait()
+
+    def start(self):
+        self.program = Program("skillbus-router", "--frontend", self.frontend, "--backend", self.backend, folder=self.folder)
+        eventually(lambda: "ready " in self.program.output or self.program.process.poll() is not None)
+        assert self.program.process.poll() is None, self.program.output
+
+
+class Routers:
+    """Several, as what a gateway is told where they are."""
+
+    def __init__(self, folder, count):
+        self.all = [Router(folder, number) for number in range(count)]
+
+    frontend = property(lambda self: ",".join(router.frontend for router in self.all))
+    backend = property(lambda self: ",".join(router.backend for router in self.all))
+
+
+@pytest.fixture
+def routers(tmp_path):
+    """routers(COUNT) starts them for the test."""
+    started = []
+
+    def start(count):
+        started.append(Routers(tmp_path, count))
+        return started[-1]
+
+    yield start
+    for group in started:
+        for router in group.all:
+            router.program.process.kill()
+            router.program.close()
+
+
+class System:
+    """Routers, a gateway, and workers of the skills that are made for tests."""
+
+    def __init__(self, folder, start, routers, gateways):
+        self.routers, self.start = routers, start
+        self.ledger = folder / "ledger"
+        self.gateway = RunningGateway(folder, routers)
+        gateways.append(self.gateway)
+        self.client = self.gateway.client
+
+    def worker(self, skill, concurrency, routers=None):
+        return self.start("ChaosWorker", "--routers", routers or self.routers.backend, "--concurrency", concurrency,
+                          environment={"CHAOS_SKILL": skill, "CHAOS_LEDGER": str(self.ledger)})
+
+    def workers(self, skill):
+        answer = self.client.get("/v1/skills")
+        if answer.status != 200:
+            return []
+        return next((entry["workers"] for entry in answer.json["skills"] if entry["id"] == skill), [])
+
+    def serves(self, skill, count=1):
+        eventually(lambda: len(self.workers(skill)) == count)
+
+    def ask(self, session, skill, **arguments):
+        answer = self.client.request(session, "t", skill=skill, arguments=arguments)
+        assert answer.status == 202, answer.body
+        return answer.json["id"]
+
+    def events(self, session):
+        last = self.client.get(f"/v1/sessions/{session}").json["seq"]
+        with self.client.follow(session) as stream:
+            found = [stream.event() for _ in range(last)]
+        assert [number for number, _, _ in found] == list(range(1, last + 1))
+        return [event for _, _, event in found]
+
+    def until(self, session, kind, requests, within=30):
+        """Waits until each of the requests has had an event of the kinds."""
+        kinds = (kind,) if isinstance(kind, str) else kind
+        missing = set(requests)
+        with self.client.follow(session) as stream:
+            end = time.monotonic() + within
+            while missing:
+                event = stream.event(end - time.monotonic())
+                assert event is not None, f"{len(missing)} without {kinds}"
+                if event[1] in kinds:
+                    missing.discard(event[2].get("request"))
+
+    def starts(self):
+        """How often each job of the ledger was started."""
+        lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
+        return collections.Counter(line.split()[1] for line in lines if line.startswith("start "))
+
+
+@pytest.fixture
+def system(tmp_path, start, routers):
+    gateways = []
+
+    def make(count):
+        return System(tmp_path, start, routers(count), gateways)
+
+    yield make
+    for gateway in gateways:
+        gateway.program.close()
+
+
+def outcomes(events):
+    return collections.Counter(event["type"] for event in events if event["type"] in TERMINAL)
+
+
+def check_no_second_start(events):
+    starts = collections.Counter(event["job"] for event in events if event["type"] == "job.started")
+    assert max(starts.values()) == 1, starts
+    assert not [event for event in events if event["type"] == "job.retrying"]
+
+
+def check_text(events):
+    """The deltas of each job are its output, or the beginning where some were under way when a router died."""
+    texts = collections.defaultdict(str)
+    for event in events:
+        if event["type"] == "job.delta":
+            texts[event["job"]] += event["data"]["text"]
+        if event["type"] == "job.finished" and event["skill"] == "tokens":
+            assert event["data"]["output"]["text"].startswith(texts[event["job"]])
+
+
+def test_fifty_running_jobs_outlive_their_router(system):
+    running = system(1)
+    running.worker("tokens", 32)
+    running.worker("ledger", 32)
+    running.serves("tokens")
+    running.serves("ledger")
+    session = running.client.session()
+    requests = [running.ask(session, "tokens", count=40, milliseconds=6000) for _ in range(25)]
+    requests += [running.ask(session, "ledger", milliseconds=6000) for _ in range(25)]
+    running.until(session, "job.started", requests)
+    running.routers.all[0].kill()
+    killed = len(running.events(session))
+    running.routers.all[0].start()
+    reachable = time.monotonic()
+    eventually(lambda: len(running.events(session)) > killed, within=5)
+    delay = time.monotonic() - reachable
+    running.until(session, TERMINAL, requests)
+    events = running.events(session)
+    assert outcomes(events) == {"request.finished": 50}
+    check_no_second_start(events)
+    check_text(events)
+    assert max(running.starts().values()) == 1 and len(running.starts()) == 25
+    print(f"first event {delay:.2f} s after the router was reachable")
+    running.gateway.sound()
+
+
+def test_what_nobody_holds_begins_after_a_new_router_has_waited_for_it(system):
+    running = system(1)
+    program = running.worker("tokens", 8)
+    running.serves("tokens")
+    session = running.client.session()
+    requests = [running.ask(session, "tokens", count=10, milliseconds=1000) for _ in range(8)]
+    running.until(session, "job.started", requests)
+    running.routers.all[0].kill()
+    program.process.kill()
+    running.worker("tokens", 8)
+    running.routers.all[0].start()
+    reachable = time.monotonic()
+    running.until(session, TERMINAL, requests, within=15)
+    # Two heartbeats, and the job's own time.
+    assert time.monotonic() - reachable < 5 + 1
+    assert outcomes(running.events(session)) == {"request.finished": 8}
+
+
+def test_one_of_two_routers_dies_in_mid_job(system):
+    running = system(2)
+    running.worker("tokens", 32)
+    running.worker("ledger", 32)
+    running.serves("tokens")
+    running.serves("ledger")
+    session = running.client.session()
+    requests = [running.ask(session, "tokens", count=40, milliseconds=5000) for _ in range(20)]
+    requests += [running.ask(session, "ledger", milliseconds=5000) for _ in range(20)]
+    running.until(session, "job.started", requests)
+    running.routers.all[0].kill()
+    killed = time.monotonic()
+    # While one is away the other takes what is new.
+    late = [running.ask(session, "tokens", count=2, milliseconds=100) for _ in range(5)]
+    running.until(session, TERMINAL, late, within=5)
+    assert running.client.get("/readyz").status == 200
+    running.until(session, TERMINAL, requests + late, within=20)
+    events = running.events(session)
+    assert outcomes(events) == {"request.finished": 45}
+    check_no_second_start(events)
+    check_text(events)
+    assert max(running.starts().values()) == 1 and len(running.starts()) == 20
+    assert time.monotonic() - killed < 5 + 5
+    running.gateway.sound()
+
+
+def test_both_have_work_and_one_that_comes_back_gets_some_again(system):
+    running = system(2)
+    running.worker("tokens", 4)
+    running.serves("tokens")
+
+    def shares(count):
+        session = running.client.session()
+        requests = [running.ask(session, "tokens", count=2, milliseconds=300) for _ in range(count)]
+        seen = [set(), set()]
+        while True:
+            done = outcomes(running.events(session))
+            for number, router in enumerate(running.routers.all):
+                if router.program.process.poll() is None:
+                    answer = question(router.frontend)
+                    entry = next((entry for entry in answer["skills"] if entry["id"] == "tokens"), {"workers": []})
+                    seen[number] |= {worker["id"] for worker in entry["workers"] if worker["busy"]}
+            if sum(done.values()) == count:
+                assert done == {"request.finished": count}
+                assert set(requests) == {event["request"] for event in running.events(session)}
+                return [bool(workers) for workers in seen]
+
+    assert shares(24) == [True, True]
+    running.routers.all[1].kill()
+    assert shares(8) == [True, False]
+    running.routers.all[1].start()
+    eventually(lambda: workers_at(running.routers.all[1]))
+    assert shares(24) == [True, True]
+
+
+def question(frontend):
+    with Gateway(frontend) as gateway:
+        return gateway.ask({"ask": "skills"})
+
+
+def workers_at(router):
+    return [worker for entry in question(router.frontend)["skills"] for worker in entry["workers"]]
+
+
+def test_all_routers_die_and_come_back(system):
+    running = system(2)
+    running.worker("ledger", 8)
+    running.serves("ledger")
+    session = running.client.session()
+    requests = [running.ask(session, "ledger", milliseconds=4000) for _ in range(8)]
+    running.until(session, "job.started", requests)
+    for router in running.routers.all:
+        router.kill()
+    eventually(lambda: running.client.get("/readyz").status == 503)
+    late = running.ask(session, "ledger", milliseconds=100)
+    running.routers.all[1].start()
+    running.routers.all[0].start()
+    running.until(session, TERMINAL, requests + [late], within=15)
+    assert outcomes(running.events(session)) == {"request.finished": 9}
+    assert set(running.starts().values()) == {1}
+
+
+def test_a_worker_whose_second_router_is_away_for_long_is_back_when_it_is(system):
+    running = system(2)
+    running.routers.all[1].kill()
+    program = running.worker("tokens", 4)
+    running.serves("tokens")
+    descriptors = len(os.listdir(f"/proc/{program.process.pid}/fd"))
+    time.sleep(6)
+    # Sockets that are tried anew are not kept (as with salt's minions).
+    assert len(os.listdir(f"/proc/{program.process.pid}/fd")) <= descriptors + 3
+    running.routers.all[1].start()
+    begin = time.monotonic()
+    eventually(lambda: workers_at(running.routers.all[1]), within=10)
+    assert time.monotonic() - begin < 5
+
+
+def test_a_request_goes_where_its_skill_is(system):
+    running = system(2)
+    running.worker("tokens", 4, routers=running.routers.all[0].backend)
+    running.worker("ledger", 4, routers=running.routers.all[1].backend)
+    running.serves("tokens")
+    running.serves("ledger")
+    session = running.client.session()
+    requests = [running.ask(session, skill) for skill in ("tokens", "ledger") * 5]
+    running.until(session, TERMINAL, requests)
+    assert outcomes(running.events(session)) == {"request.finished": 10}
+
+
+def test_a_router_that_drains_gets_nothing_new(system):
+    running = system(2)
+    running.worker("tokens", 8)
+    running.serves("tokens")
+    session = running.client.session()
+    requests = [running.ask(session, "tokens", count=10, milliseconds=1500) for _ in range(8)]
+    running.until(session, "job.started", requests)
+    running.routers.all[0].program.process.send_signal(signal.SIGTERM)
+    late = [running.ask(session, "tokens", count=1, milliseconds=10) for _ in range(8)]
+    running.until(session, TERMINAL, requests + late)
+    assert running.routers.all[0].program.process.wait(10) == 0
+    events = running.events(session)
+    assert outcomes(events) == {"request.finished": 16}
+    check_no_second_start(events)
+
+
+def test_one_router_under_two_addresses_is_one(system, tmp_path):
+    running = system(1)
+    port = running.routers.all[0].backend.rsplit(":", 1)[1]
+    # Two numeric addresses of one machine; the router binds only one of them, so a relay is the other.
+    with Relay(int(port)) as relay:
+        program = running.worker("tokens", 4, routers=f"127.0.0.1:{port},127.0.0.1:{relay.port}")
+        running.serves("tokens")
+        eventually(lambda: "connected already" in program.output)
+        session = running.client.session()
+        requests = [running.ask(session, "tokens", count=2, milliseconds=200) for _ in range(8)]
+        running.until(session, TERMINAL, requests)
+        assert outcomes(running.events(session)) == {"request.finished": 8}
+        assert len(running.workers("tokens")) == 1
+
+
+class Relay:
+    """Another address of a port."""
+
+    def __init__(self, port):
+        import threading
+        self.target = port
+        self.server = socket.create_server(("127.0.0.1", 0))
+        self.port = self.server.getsockname()[1]
+        self.over = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        import threading
+        while True:
+            try:
+                one, _ = self.server.accept()
+            except OSError:
+                return
+            other = socket.create_connection(("127.0.0.1", self.target))
+            for source, sink in ((one, other), (other, one)):
+                threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def _copy(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.close()
+
+
+# The messages, with peers of another make.
+
+def test_a_held_job_is_adopted_and_its_events_pass(tmp_path, routers):
+    group = routers(1)
+    router = group.all[0]
+    execution = (job_id(request := new_id(), 1), 1, 1)
+    worker = Worker(router.backend, "held", wait=False, idempotent=False)
+    worker.running[execution], worker.free = 3, 0
+    with worker, Gateway(router.frontend) as gateway:
+        assert worker.welcomed.wait(10) and worker.welcome["adopts"] is True
+        gateway.send(Message(SUBMIT, encode_job("held", session="s", text="t"), flags=ELSEWHERE, job=request, generation=2))
+        adopted = worker.expect(ADOPTED, within=4)
+        assert decode_executions(adopted.body) == [execution]
+        job = Message(DISPATCH, job=execution[0], generation=1, attempt=1)
+        worker.finish(job, "done", sequence=4)
+        records, end = gateway.end(job.job)
+        assert end.execution == execution and end.sequence == 4 and records[-1][0] == FINISHED
+        worker.nothing(DISPATCH, FENCED, within=1)
+
+
+def test_a_claim_without_a_request_gives_nothing_away(routers):
+    router = routers(1).all[0]
+    execution = (job_id(new_id(), 1), 1, 1)
+    with Worker(router.backend, "claimed") as worker, Gateway(router.frontend) as gateway:
+        worker.send(Message(CLAIM, encode_executions(execution)))
+        worker.say(Message(DISPATCH, job=execution[0], generation=1, attempt=1), 1, (DELTA, "secret"))
+        gateway.nothing(EVENT, within=1)
