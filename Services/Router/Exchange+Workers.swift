@@ -57,7 +57,8 @@ extension Exchange {
         case .claim:
             var claimed: [Execution] = []
             do throws(WireError) {
-                try message.withBody { body throws(WireError) in try ExecutionList.forEach(body) { claimed.append($0) } }
+                try message.withBody { body throws(WireError) in try ExecutionList.forEach(body) { claimed.append($0) }
+                }
             } catch {
                 return offend(peer, .backend, error, now: now)
             }

@@ -152,7 +152,9 @@ private func systemEndpoints(_ host: String, _ port: String) -> [String]? {
             next = entry.ai_next
             var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             let length = socklen_t(name.count)
-            guard getnameinfo(entry.ai_addr, entry.ai_addrlen, &name, length, nil, 0, NI_NUMERICHOST) == 0 else { continue }
+            guard getnameinfo(entry.ai_addr, entry.ai_addrlen, &name, length, nil, 0, NI_NUMERICHOST) == 0 else {
+                continue
+            }
             let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             endpoints.append(family == AF_INET6 ? "tcp://[\(text)]:\(port)" : "tcp://\(text):\(port)")
         }

@@ -78,7 +78,11 @@ public final class BusClient: Sendable {
 
     /// The same for several addresses, each of a router of its own. A name stands for all its addresses: it is looked up
     /// by a thread of its own, again every few seconds and after every loss.
-    /// - Parameter lookUp: how names are looked up.
+    /// - Parameters:
+    ///   - endpoints: The addresses.
+    ///   - user: Is told what comes in.
+    ///   - work: What the thread may do between its turns.
+    ///   - lookUp: How names are looked up.
     /// - Throws: `BusError` when an address is none, or no socket can be had.
     public func start(
         _ endpoints: [String],

@@ -21,7 +21,9 @@ enum HealthCheck {
         }
     }
 
-    private static func isKnown(at endpoint: String, key: ClientKey?, skills: [String], within seconds: Int) async -> Bool {
+    private static func isKnown(at endpoint: String, key: ClientKey?, skills: [String], within seconds: Int) async
+        -> Bool
+    {
         guard let answer = await RouterQuestion.ask(Query(ask: .skills), at: endpoint, key: key, within: seconds),
             let list = try? JSONBody.decode(SkillList.self, from: answer)
         else { return false }

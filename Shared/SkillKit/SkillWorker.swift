@@ -175,7 +175,10 @@ public enum SkillWorker {
                 let hint = "is a router there, is --routers its address for workers, is --key on its list?"
                 log.warning(
                     "not registered with any router",
-                    ["routers": .text(endpoints.joined(separator: ",")), "seconds": .number(seconds), "hint": .text(hint)]
+                    [
+                        "routers": .text(endpoints.joined(separator: ",")), "seconds": .number(seconds),
+                        "hint": .text(hint),
+                    ]
                 )
             }
         }

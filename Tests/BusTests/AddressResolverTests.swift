@@ -25,7 +25,12 @@ import Wire
 
     @Test func numericAddressesNeedNoLookUp() {
         let endpoints = ["tcp://127.0.0.1:5555", "tcp://[::1]:5555", "ipc:///tmp/x", "tcp://127.0.0.1:5555"]
-        let resolver = AddressResolver(endpoints, lookUp: .init { _, _ in Issue.record("looked up") ; return nil })
+        let resolver = AddressResolver(
+            endpoints,
+            lookUp: .init { _, _ in
+                Issue.record("looked up"); return nil
+            }
+        )
         #expect(!resolver.hasNames)
         #expect(resolver.resolve() == Array(endpoints[..<3]))
     }

@@ -2,17 +2,21 @@
 import collections
 import json
 import os
+import random
 import signal
 import socket
+import subprocess
+import threading
 import time
 
 import pytest
 
 from conftest import BIN, Bus, Program, eventually
 from gateways import Gateway as RunningGateway
-from peers import Gateway, Peer, Worker
-from wire import (ADOPTED, CLAIM, DELTA, DISPATCH, ELSEWHERE, EVENT, FENCED, FINISHED, HEARTBEAT, REGISTER, SUBMIT, WELCOME,
-                  Message, decode_executions, encode_executions, encode_job, job_id, new_id, read_records)
+from http_client import Client
+from peers import Gateway, Worker
+from wire import (ADOPTED, CLAIM, DELTA, DISPATCH, ELSEWHERE, EVENT, FENCED, FINISHED, SUBMIT, Message, decode_executions,
+                  encode_executions, encode_job, job_id, new_id)
 
 TERMINAL = ("request.finished", "request.failed", "request.cancelled")
 
@@ -109,6 +113,10 @@ class System:
                 if event[1] in kinds:
                     missing.discard(event[2].get("request"))
 
+    def moved(self):
+        """Requests that went to another router."""
+        return self.gateway.database().execute("SELECT count(*) FROM requests WHERE generation > 1").fetchone()[0]
+
     def starts(self):
         """How often each job of the ledger was started."""
         lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
@@ -203,6 +211,10 @@ def test_one_of_two_routers_dies_in_mid_job(system):
     running.until(session, "job.started", requests)
     running.routers.all[0].kill()
     killed = time.monotonic()
+    moved = eventually(lambda: running.moved(), within=3)
+    took = time.monotonic() - killed
+    print(f"{moved} requests went to the other router {took:.2f} s after the kill")
+    assert took < 2
     # While one is away the other takes what is new.
     late = [running.ask(session, "tokens", count=2, milliseconds=100) for _ in range(5)]
     running.until(session, TERMINAL, late, within=5)
@@ -335,7 +347,6 @@ class Relay:
     """Another address of a port."""
 
     def __init__(self, port):
-        import threading
         self.target = port
         self.server = socket.create_server(("127.0.0.1", 0))
         self.port = self.server.getsockname()[1]
@@ -343,7 +354,6 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self):
-        import threading
         while True:
             try:
                 one, _ = self.server.accept()
@@ -371,6 +381,114 @@ class Relay:
 
     def __exit__(self, *_):
         self.server.close()
+
+
+# Names, in a mount namespace whose /etc/hosts is the test's own.
+
+def may_mount():
+    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+
+
+class Hosts:
+    """What a name stands for, for programs that are started with it."""
+
+    def __init__(self, folder):
+        self.file = folder / "hosts"
+        self.set()
+
+    def set(self, *addresses):
+        # In place: what is mounted is the file, not its name.
+        self.file.write_text("127.0.0.1 localhost\n" + "".join(f"{address} routers.test\n" for address in addresses))
+
+    def wrap(self, program, *arguments):
+        command = 'mount --bind "$1" /etc/hosts && shift && exec "$@"'
+        return "/usr/bin/unshare", "-m", "sh", "-c", command, "sh", self.file, BIN / program, *arguments
+
+
+class NamedRouter:
+    """A router at one of the machine's own addresses."""
+
+    def __init__(self, folder, address, port):
+        self.folder = folder / address
+        self.folder.mkdir(exist_ok=True)
+        self.program = Program("skillbus-router", "--frontend", f"tcp://{address}:{port}", "--backend",
+                               f"tcp://{address}:{port + 1}", folder=self.folder)
+        eventually(lambda: "ready " in self.program.output or self.program.process.poll() is not None)
+        assert self.program.process.poll() is None, self.program.output
+        self.frontend = f"tcp://{address}:{port}"
+
+
+@pytest.fixture
+def named(tmp_path):
+    """named(ADDRESS) starts a router there; all have the same ports."""
+    port, started = free_port(), []
+
+    def start(address):
+        started.append(NamedRouter(tmp_path, address, port))
+        return started[-1]
+
+    start.port = port
+    yield start
+    for router in started:
+        router.program.process.kill()
+        router.program.close()
+
+
+def free_port():
+    for _ in range(1000):
+        port = random.randint(10_000, 31_000)
+        try:
+            for offset in (0, 1):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.2", port + offset))
+            return port
+        except OSError:
+            continue
+    raise OSError("no free port")
+
+
+@pytest.mark.skipif(not may_mount(), reason="needs the right to mount")
+def test_a_name_of_two_addresses_is_two_routers_and_may_move(named, start, tmp_path):
+    hosts = Hosts(tmp_path)
+    routers = [named("127.0.0.2"), named("127.0.0.3")]
+    worker = start(*hosts.wrap("ChaosWorker", "--routers", f"routers.test:{named.port + 1}", "--concurrency", 4),
+                   environment={"CHAOS_SKILL": "tokens"})
+    # Nobody knows the name yet.
+    time.sleep(1)
+    assert worker.process.poll() is None
+    hosts.set("127.0.0.2", "127.0.0.3")
+    for router in routers:
+        eventually(lambda: workers_at(router), within=5)
+    routers[1].program.process.kill()
+    routers[1].program.process.wait()
+    moved = named("127.0.0.4")
+    hosts.set("127.0.0.2", "127.0.0.4")
+    begin = time.monotonic()
+    eventually(lambda: workers_at(moved), within=10)
+    took = time.monotonic() - begin
+    print(f"at its new address after {took:.2f} s")
+    assert took < 5.5
+    assert workers_at(routers[0])
+
+
+@pytest.mark.skipif(not may_mount(), reason="needs the right to mount")
+def test_a_gateway_follows_a_name(named, start, tmp_path):
+    hosts = Hosts(tmp_path)
+    router = named("127.0.0.2")
+    hosts.set("127.0.0.2")
+    ready = tmp_path / "ready"
+    start(*hosts.wrap("skillbus-gateway", "--http", "127.0.0.1:0", "--state", tmp_path / "state", "--routers",
+                      f"routers.test:{named.port}", "--ready-file", ready))
+    eventually(ready.exists)
+    client = Client(json.loads(ready.read_text())["url"])
+    eventually(lambda: client.get("/readyz").status == 200)
+    router.program.process.kill()
+    eventually(lambda: client.get("/readyz").status == 503)
+    named("127.0.0.3")
+    hosts.set("127.0.0.3")
+    begin = time.monotonic()
+    eventually(lambda: client.get("/readyz").status == 200, within=10)
+    assert time.monotonic() - begin < 5.5
 
 
 # The messages, with peers of another make.

@@ -131,7 +131,10 @@ actor Supervisor {
             case .router:
                 ["--frontend", settings.frontends[service.number], "--backend", settings.backends[service.number]]
             case .gateway:
-                ["--http", settings.http, "--state", folder.path, "--routers", settings.frontends.joined(separator: ",")]
+                [
+                    "--http", settings.http, "--state", folder.path, "--routers",
+                    settings.frontends.joined(separator: ","),
+                ]
             case .worker: ["--routers", settings.backends.joined(separator: ",")]
             }
         return own + keyArguments(service) + ["--exit-with-parent"]

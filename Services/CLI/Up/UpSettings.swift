@@ -86,7 +86,9 @@ struct UpSettings {
             let name = first.hasSuffix(".sock") ? String(first.dropLast(5)) : first
             return "\(name)-\(number + 1)\(first.hasSuffix(".sock") ? ".sock" : "")"
         }
-        guard let colon = first.lastIndex(of: ":"), let port = Int(first[first.index(after: colon)...]) else { return first }
+        guard let colon = first.lastIndex(of: ":"), let port = Int(first[first.index(after: colon)...]) else {
+            return first
+        }
         return "\(first[...colon])\(port + 10 * number)"
     }
 

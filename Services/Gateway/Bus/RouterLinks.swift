@@ -221,7 +221,9 @@ final class RouterLinks: BusClientUser, OpenRequests.Router {
             for (link, known) in state.links {
                 next = min(next ?? .max, now + known.heartbeat)
                 // A process that was stopped has not listened: what waits is read first, and silence counted anew.
-                if state.lastTurn != 0, now > state.lastTurn + 2 * known.heartbeat { state.links[link]?.lastHeard = now }
+                if state.lastTurn != 0, now > state.lastTurn + 2 * known.heartbeat {
+                    state.links[link]?.lastHeard = now
+                }
                 let step = state.links[link].map { self.due($0, now) } ?? .nothing
                 if step == .greet || step == .heartbeat { state.links[link]?.lastSent = now }
                 let acknowledgements = known.router == nil ? [] : known.acknowledgements
