@@ -357,9 +357,9 @@ class Relay:
         while True:
             try:
                 one, _ = self.server.accept()
+                other = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
-            other = socket.create_connection(("127.0.0.1", self.target))
             for source, sink in ((one, other), (other, one)):
                 threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
 
@@ -493,14 +493,13 @@ def test_a_gateway_follows_a_name(named, start, tmp_path):
 
 # The messages, with peers of another make.
 
-def test_a_held_job_is_adopted_and_its_events_pass(tmp_path, routers):
+def test_a_held_job_is_adopted_and_its_events_pass(routers):
     group = routers(1)
     router = group.all[0]
     execution = (job_id(request := new_id(), 1), 1, 1)
-    worker = Worker(router.backend, "held", wait=False, idempotent=False)
-    worker.running[execution], worker.free = 3, 0
-    with worker, Gateway(router.frontend) as gateway:
-        assert worker.welcomed.wait(10) and worker.welcome["adopts"] is True
+    with Worker(router.backend, "held", held={execution: 3}, idempotent=False) as worker, \
+            Gateway(router.frontend) as gateway:
+        assert worker.welcome["adopts"] is True
         gateway.send(Message(SUBMIT, encode_job("held", session="s", text="t"), flags=ELSEWHERE, job=request, generation=2))
         adopted = worker.expect(ADOPTED, within=4)
         assert decode_executions(adopted.body) == [execution]
