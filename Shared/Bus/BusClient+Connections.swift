@@ -81,6 +81,7 @@ extension BusClient {
             guard isConnected else { return }
             state.queues[index].waiting = []
             state.queues[index].bytes = 0
+            state.queues[index].unsentBytes = 0
         }
     }
 
@@ -92,6 +93,7 @@ extension BusClient {
             if event.isFollowed { _ = try connection.monitor.receive() }
             if number == MonitorEvent.handshakeSucceeded {
                 connection.isConnected = true
+                connection.unsent = []
                 note(connection, isConnected: true)
                 user.connected(connection.link)
             } else if number == MonitorEvent.disconnected {

@@ -95,7 +95,7 @@ extension BusClient {
         }
         // Between emptying the queues and falling asleep nothing may be missed, so both are one step under the lock.
         let (mayWait, isClosed) = state.withLock { state in
-            let hasMore = state.queues.contains { $0.isConnected && !$0.waiting.isEmpty }
+            let hasMore = state.queues.contains { $0.isConnected && !$0.isEmpty }
             state.isAsleep = !hasMore && !state.isClosed && !state.isPoked
             return (state.isAsleep, state.isClosed && (!hasMore || isBlocked))
         }
@@ -140,6 +140,15 @@ extension BusClient {
     }
 
     private func sendWaiting(_ connection: Connection, _ loop: inout BusLoop) throws(BusError) -> Bool {
+        // What did not fit goes first, and alone until all of it has gone: a pipe that is full costs one try.
+        if !connection.unsent.isEmpty {
+            let place = try send(connection.unsent, from: connection.firstUnsent, over: connection, &loop.batch)
+            guard place == nil else {
+                connection.firstUnsent = place ?? 0
+                return true
+            }
+            hold([], from: 0, on: connection)
+        }
         state.withLock { state in
             guard let index = state.index(of: connection.link), !state.queues[index].waiting.isEmpty else { return }
             swap(&loop.sending, &state.queues[index].waiting)
@@ -147,35 +156,46 @@ extension BusClient {
         }
         guard !loop.sending.isEmpty else { return false }
         defer { loop.sending.removeAll(keepingCapacity: loop.sending.capacity <= 4096) }
-        guard let firstUnsent = try send(over: connection, &loop) else { return false }
+        guard let place = try send(loop.sending, from: 0, over: connection, &loop.batch) else { return false }
         // The pipe is full or just went: keep the order, try again later.
-        let unsent = loop.sending[firstUnsent...]
-        state.withLock { state in
-            guard let index = state.index(of: connection.link) else { return }
-            state.queues[index].waiting.insert(contentsOf: unsent, at: 0)
-            state.queues[index].bytes += unsent.reduce(0) { $0 + $1.count }
-        }
+        hold(loop.sending, from: place, on: connection)
         return true
     }
 
-    /// Sends what the loop has to send, small messages together where the router takes that.
+    /// Keeps what a pipe did not take, and counts it as waiting.
+    private func hold(_ messages: [Outgoing], from place: Int, on connection: Connection) {
+        connection.unsent = messages
+        connection.firstUnsent = place
+        let bytes = messages[place...].reduce(0) { $0 + $1.count }
+        state.withLock { state in
+            guard let index = state.index(of: connection.link) else { return }
+            state.queues[index].unsentBytes = bytes
+        }
+    }
+
+    /// Sends messages, small ones together where the router takes that.
     /// - Returns: The place of the first message that could not be sent; nil when there is none.
-    private func send(over connection: Connection, _ loop: inout BusLoop) throws(BusError) -> Int? {
-        let mayBatch = connection.takesBatches && loop.sending.count > 1
-        var firstOfBatch = 0
-        for index in loop.sending.indices {
-            let isSmall = mayBatch && loop.sending[index].isSmall
-            if loop.batch.count > 0, !isSmall || !loop.batch.hasRoom(for: loop.sending[index].count) {
-                if try loop.batch.send(on: connection.socket, to: nil) != .sent { return firstOfBatch }
+    private func send(
+        _ messages: [Outgoing],
+        from start: Int,
+        over connection: Connection,
+        _ batch: inout BatchWriter
+    ) throws(BusError) -> Int? {
+        let mayBatch = connection.takesBatches && messages.count > start + 1
+        var firstOfBatch = start
+        for index in start..<messages.count {
+            let isSmall = mayBatch && messages[index].isSmall
+            if batch.count > 0, !isSmall || !batch.hasRoom(for: messages[index].count) {
+                if try batch.send(on: connection.socket, to: nil) != .sent { return firstOfBatch }
             }
             if isSmall {
-                if loop.batch.count == 0 { firstOfBatch = index }
-                loop.sending[index].append(to: &loop.batch)
-            } else if try loop.sending[index].send(on: connection.socket, to: nil) != .sent {
+                if batch.count == 0 { firstOfBatch = index }
+                messages[index].append(to: &batch)
+            } else if try messages[index].send(on: connection.socket, to: nil) != .sent {
                 return index
             }
         }
-        guard loop.batch.count > 0 else { return nil }
-        return try loop.batch.send(on: connection.socket, to: nil) != .sent ? firstOfBatch : nil
+        guard batch.count > 0 else { return nil }
+        return try batch.send(on: connection.socket, to: nil) != .sent ? firstOfBatch : nil
     }
 }

@@ -23,7 +23,11 @@ public final class BusClient: Sendable {
         let link: BusLink
         var waiting: [Outgoing] = []
         var bytes = 0
+        /// Bytes that the thread has, since the pipe is full.
+        var unsentBytes = 0
         var isConnected = false
+
+        var isEmpty: Bool { waiting.isEmpty && unsentBytes == 0 }
     }
 
     struct State {
@@ -134,7 +138,8 @@ public final class BusClient: Sendable {
         let mustWake = try state.withLock { state throws(Refusal) in
             guard !state.isClosed, let index = state.index(of: link) else { throw .closed }
             let bytes = state.queues[index].bytes + message.count
-            if bytes > byteLimit, !state.queues[index].waiting.isEmpty { throw .full }
+            let isOver = bytes + state.queues[index].unsentBytes > byteLimit
+            if isOver, !state.queues[index].isEmpty { throw .full }
             state.queues[index].waiting.append(message)
             state.queues[index].bytes = bytes
             defer { state.isAsleep = false }
@@ -147,7 +152,8 @@ public final class BusClient: Sendable {
     public func hasRoom(for bytes: Int, on link: BusLink = .first) -> Bool {
         state.withLock { state in
             guard !state.isClosed, let index = state.index(of: link) else { return false }
-            return state.queues[index].waiting.isEmpty || state.queues[index].bytes + bytes <= byteLimit
+            let queue = state.queues[index]
+            return queue.isEmpty || queue.bytes + queue.unsentBytes + bytes <= byteLimit
         }
     }
 

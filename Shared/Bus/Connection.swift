@@ -10,8 +10,9 @@ final class Connection {
     var isConnected = false
     /// Whether the router has said that it takes BATCH.
     var takesBatches = false
-    /// Whether the pipe took nothing more when it was tried last.
-    var isBlocked = false
+    /// Messages that the pipe did not take when they were tried last, and the first of them.
+    var unsent: [Outgoing] = []
+    var firstUnsent = 0
     /// When to begin anew after a refusal, in ``Monotonic`` milliseconds.
     var beginsAnew: UInt64?
 
