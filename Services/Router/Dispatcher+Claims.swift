@@ -17,8 +17,15 @@ extension Dispatcher {
     /// A request that waits for the claims of its jobs.
     struct ReturningRequest {
         let request: EarlyRequest
-        /// The job of a request that names its skill; the steps of others are not known yet.
+        /// The job of a request that names its skill, and what its gateway knows of it; the steps of others are not known
+        /// yet.
         let job: Identifier?
+        let begun: Execution?
+
+        /// Whether it has what it waits for.
+        func isComplete(with execution: Execution) -> Bool {
+            job == execution.job && !(begun.map(execution.isOlder) ?? false)
+        }
     }
 
     /// How long a claim waits for its request: a gateway may be away as well.
@@ -44,12 +51,14 @@ extension Dispatcher {
     ) -> Bool {
         let id = header.job.request
         let job = skill.isEmpty ? nil : id.job(step: 1)
-        if let job, claims[job] != nil { return false }
+        let begun = job.flatMap { (try? JobBody.begun(parcel.body().span.bytes))?[$0] }
         let bytes = returning.values.reduce(parcel.count) { $0 + $1.request.parcel.count }
         guard returning.count < Limits.queuedJobsPerSkill, bytes <= Limits.queuedBytesPerSkill else { return false }
         let until = claimsEnd(now: now)
         let request = EarlyRequest(header: header, parcel: parcel, gateway: gateway, until: until)
-        returning[id] = ReturningRequest(request: request, job: job)
+        let waiting = ReturningRequest(request: request, job: job, begun: begun)
+        if let job, let claim = claims[job], waiting.isComplete(with: claim.execution) { return false }
+        returning[id] = waiting
         return true
     }
 
@@ -115,7 +124,7 @@ extension Dispatcher {
         claims[execution.job] = Claim(execution: execution, peer: worker.peer, until: until)
         let id = execution.job.request
         // It is the one job that the request was waiting for; one with a plan may have several.
-        if returning[id]?.job == execution.job { goOn(id, now: now) }
+        if returning[id]?.isComplete(with: execution) ?? false { goOn(id, now: now) }
         return true
     }
 
@@ -136,7 +145,7 @@ extension Dispatcher {
     /// Takes over an execution for a job that has been waiting here and was never sent to anybody.
     private mutating func takesOver(_ job: Job, _ execution: Execution, by worker: Worker, now: UInt64) -> Bool {
         guard case .waiting = job.state, !job.wasDispatched, !job.isAsking, !job.isCancelled,
-            isWanted(execution, for: job)
+            isWanted(execution, of: worker, for: job)
         else { return false }
         registry.skills[job.skill]?.queue.remove(job)
         adopt(job, execution, worker, now: now)
@@ -146,7 +155,7 @@ extension Dispatcher {
     /// Takes over what is claimed of a job that would begin now. True when there is something.
     mutating func adoptsClaim(_ job: Job, now: UInt64) -> Bool {
         guard !claims.isEmpty, let claim = claims[job.id] else { return false }
-        guard let worker = registry.workers[claim.peer], isWanted(claim.execution, for: job) else {
+        guard let worker = registry.workers[claim.peer], isWanted(claim.execution, of: worker, for: job) else {
             drop(claim)
             return false
         }
@@ -158,9 +167,11 @@ extension Dispatcher {
         return true
     }
 
-    /// Whether an execution may go on as a job's: not when the gateway has seen a later one of it.
-    private func isWanted(_ execution: Execution, for job: Job) -> Bool {
-        execution.generation < job.submission && !(job.begun.map(execution.isOlder) ?? false)
+    /// Whether an execution may go on as a job's: not when the gateway has seen a later one of it, or the worker is none
+    /// for that skill, whose word would be taken for the job's end.
+    private func isWanted(_ execution: Execution, of worker: Worker, for job: Job) -> Bool {
+        worker.skills.contains(job.skill) && execution.generation < job.submission
+            && !(job.begun.map(execution.isOlder) ?? false)
     }
 
     private mutating func adopt(_ job: Job, _ execution: Execution, _ worker: Worker, now: UInt64) {

@@ -111,6 +111,7 @@ extension WorkerRuntime {
 extension WorkerRuntime.State {
     /// Notes the number of a dispatch that a router has sent.
     fileprivate mutating func saw(_ number: UInt64, from link: BusLink) {
-        if let seen = links[link]?.dispatchSeen, seen < number { links[link]?.dispatchSeen = number }
+        guard let index = links.index(forKey: link), links.values[index].dispatchSeen < number else { return }
+        links.values[index].dispatchSeen = number
     }
 }

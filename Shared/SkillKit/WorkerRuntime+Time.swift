@@ -8,8 +8,9 @@ internal import Wire
 extension WorkerRuntime {
     func turn(now: UInt64) -> UInt64? {
         turns.add()
-        var (unsent, waitingEnds, links) = state.withLock { state -> ([WorkerExecution], UInt64, [BusLink: Link]) in
-            guard state.links.values.contains(where: { $0.isRegistered }) else { return ([], .max, [:]) }
+        var (unsent, waitingEnds, links) = state.withLock { state -> ([WorkerExecution], UInt64, Links) in
+            let links = Links(state.links)
+            guard links.isAnyRegistered else { return ([], .max, links) }
             var unsent = state.spare
             state.spare = []
             swap(&unsent, &state.unsent)
@@ -18,21 +19,21 @@ extension WorkerRuntime {
                 state.waiting.removeAll(keepingCapacity: true)
                 state.waitingEnds = .max
             }
-            return (unsent, state.waitingEnds, state.links)
+            return (unsent, state.waitingEnds, links)
         }
         var next = min(now + 1000, waitingEnds)
         var waiting: [WorkerExecution] = []
         var freed = 0
         for execution in unsent {
             // Of one that is not registered with its router nothing is sent: when it is again, all of it is looked at.
-            let link = execution.route.link
-            guard links[link]?.isRegistered ?? false else { continue }
+            guard let link = links.link(of: execution) else { continue }
             switch execution.flush(now: now) {
             case .nothing: break
             case .message(var message, let freesSlot):
                 if freesSlot { freed += 1 }
-                if message.header.flags.contains(.terminal), !freesSlot || !slotStays(with: link) {
-                    message.header.flags.insert(.slotMoves)
+                if message.header.flags.contains(.terminal) {
+                    let stays = freesSlot && (links.only != nil || slotStays(with: link))
+                    if !stays { message.header.flags.insert(.slotMoves) }
                 }
                 do { try client.send(message, to: link) } catch {
                     log.warning("event not queued", ["reason": "\(error)"])
@@ -46,14 +47,37 @@ extension WorkerRuntime {
             unsent.removeAll(keepingCapacity: unsent.capacity <= 1024)
             state.withLock { state in
                 state.slotsInUse -= freed
+                if let only = links.only {
+                    for _ in 0..<freed { _ = state.shares.staysAfterEnd(with: only) }
+                }
                 state.waiting += waiting
                 state.waitingEnds = min(state.waitingEnds, waitingEnds)
                 swap(&unsent, &state.spare)
             }
         }
-        links = [:]
+        links = Links([:])
         next = min(next, waitingEnds)
         return min(next, keepTime(now: now))
+    }
+
+    /// The routers as they are during a turn. Nearly always there is one: then no execution need be asked for its own.
+    private struct Links {
+        private let all: [BusLink: Link]
+        let only: BusLink?
+        let isAnyRegistered: Bool
+
+        init(_ all: [BusLink: Link]) {
+            self.all = all
+            only = all.count == 1 ? all.first?.key : nil
+            isAnyRegistered = all.values.contains { $0.isRegistered }
+        }
+
+        /// Where an execution's reports go now; what is another router's says nothing when it is asked.
+        func link(of execution: WorkerExecution) -> BusLink? {
+            if let only { return only }
+            let link = execution.route.link
+            return all[link]?.isRegistered ?? false ? link : nil
+        }
     }
 
     private func slotStays(with link: BusLink) -> Bool { state.withLock { $0.shares.staysAfterEnd(with: link) } }
@@ -122,11 +146,13 @@ extension WorkerRuntime {
             return now + WorkerRuntime.registerInterval
         }
         guard known.isRegistered else { return .max }
+        var isChanged = false
         // Before the heartbeat, which leaves out what has ended: else the router would take it for lost.
         if now >= known.lastResend + WorkerRuntime.resendInterval {
             // After a registration all of them, else those that have waited long for their acknowledgement.
             let age = known.lastResend == 0 ? 0 : WorkerRuntime.resendInterval
             known.lastResend = now
+            isChanged = true
             for execution in state.executions.values {
                 let route = execution.route
                 guard route.link == link, !route.isOrphan else { continue }
@@ -139,11 +165,12 @@ extension WorkerRuntime {
         if now >= known.lastHeartbeat + known.heartbeat {
             known.lastHeartbeat = now
             sendHeartbeat(link, known, state)
+            isChanged = true
         } else if let unsaid {
             let header = Header(.credit, sequence: known.dispatchSeen, value: UInt64(unsaid))
             try? client.send(Outgoing(header), to: link)
         }
-        state.links[link] = known
+        if isChanged { state.links[link] = known }
         return known.lastHeartbeat + known.heartbeat
     }
 

@@ -109,11 +109,43 @@ struct AdoptionTests {
         let header = Header(.submit, flags: .elsewhere, job: request, generation: 2)
         let parcel = Parcel(header: header, body: body)
         bench.dispatcher.submitted(header, skill: "echo", parcel: parcel, from: bench.gateway, now: bench.now)
+        bench.dispatcher.tick(now: 2000)
         let (dispatches, said) = bench.taken()
         #expect(said == ["worker fenced"])
         // Attempts count on from what the gateway has seen.
         #expect(dispatches.map(\.0) == [execution(2, 3)])
         #expect(bench.event(execution(1, 1), from: peer) == "fence")
+    }
+
+    @Test func aWorkerOfAnotherSkillTakesNothing() throws {
+        var bench = young()
+        let peer = try bench.worker("other", credit: 0, held: [held(execution())])
+        _ = try bench.worker(credit: 1, instance: .timeOrdered(milliseconds: 2))
+        try bench.submit("echo", request: request, generation: 2, flags: .elsewhere)
+        let (dispatches, said) = bench.taken()
+        #expect(said == ["worker fenced"])
+        #expect(dispatches.map(\.0) == [execution(2, 1)])
+        #expect(bench.event(execution(), from: peer, terminal: .terminal, kind: .finished) == "fence")
+    }
+
+    @Test func anOlderClaimIsNotWhatIsWaitedFor() throws {
+        var bench = young()
+        _ = try bench.worker(credit: 1, held: [held(execution(1, 1))])
+        let input = JobInput(session: "s", text: "t")
+        let body = try JobBody.encode(skill: "echo", input: input, begun: [execution(1, 2)])
+        let header = Header(.submit, flags: .elsewhere, job: request, generation: 2)
+        let parcel = Parcel(header: header, body: body)
+        bench.dispatcher.submitted(header, skill: "echo", parcel: parcel, from: bench.gateway, now: bench.now)
+        #expect(bench.taken().dispatches.isEmpty)
+        // The one that has it comes a moment later.
+        let peer = try bench.worker(
+            credit: 0,
+            held: [held(execution(1, 2))],
+            instance: .timeOrdered(milliseconds: 2)
+        )
+        let (dispatches, said) = bench.taken()
+        #expect(dispatches.isEmpty && Set(said) == ["worker fenced", "worker adopted"])
+        #expect(bench.event(execution(1, 2), from: peer) == "forward")
     }
 
     @Test func ofTwoClaimsTheLaterCounts() throws {

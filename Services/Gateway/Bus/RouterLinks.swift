@@ -105,11 +105,11 @@ final class RouterLinks: BusClientUser, OpenRequests.Router {
                 if state.links[link]?.acknowledgements.isEmpty ?? false { isFirst = true }
                 state.links[link]?.acknowledgements += executions
             }
-            let ready = state.ready
-            if ready.count == 1, state.ends.isEmpty {
-                add(executions, ready[0])
+            if state.links.count == 1, state.ends.isEmpty, let only = state.links.keys.first {
+                add(executions, only)
                 return isFirst
             }
+            let ready = state.ready
             for execution in executions {
                 // One that no router knows any more is acknowledged when its worker has said it again.
                 let way = state.ends.removeValue(forKey: execution)
