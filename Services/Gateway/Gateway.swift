@@ -72,7 +72,7 @@ struct RunningGateway {
     private let settings: Settings
     private let log: Log
 
-    /// Opens the store, takes up what is open, listens, and connects to the router. When this returns, the port takes
+    /// Opens the store, takes up what is open, listens, and connects to the routers. When this returns, the port takes
     /// requests, whether a router is there or not.
     init(_ settings: Settings, log: Log) async throws {
         FileLimit.raise()
@@ -96,7 +96,7 @@ struct RunningGateway {
         ) { request in
             await routes.respond(to: request)
         }
-        try service.connect(settings.router)
+        try service.connect(settings.routers)
         self.service = service
         self.settings = settings
         self.log = log
@@ -108,7 +108,7 @@ struct RunningGateway {
             [
                 "url": .text(url), "version": .text(Product.version),
                 "state": .text(settings.store?.shown ?? settings.state),
-                "router": .text(settings.router), "zmq": .text(Context.libraryVersion),
+                "routers": .text(settings.routers.joined(separator: ",")), "zmq": .text(Context.libraryVersion),
             ]
         )
     }

@@ -15,8 +15,8 @@ struct Settings: Sendable {
     var store: PostgresAddress?
     /// How long after its last sign of life another gateway goes on with its requests, in milliseconds.
     var lease: Int
-    /// Where the router is.
-    var router: String
+    /// Where the routers are.
+    var routers: [String]
     /// Event streams that may be open.
     var streams: Int
     /// Requests that may be open.
@@ -75,7 +75,7 @@ struct Settings: Sendable {
             .value(
                 "routers",
                 "LIST",
-                "routers: host, host:port, tcp://host:port or ipc://path",
+                "routers: host[:port], tcp:// or ipc://; a name stands for all its addresses",
                 environment: "SKILLBUS_ROUTERS",
                 default: "127.0.0.1"
             ),
@@ -175,19 +175,14 @@ struct Settings: Sendable {
             age: days == 0 ? nil : days * day,
             bytes: megabytes == 0 ? nil : megabytes * 1_000_000
         )
-        let endpoints: [String]
         do throws(RouterAddress.Invalid) {
-            endpoints = try RouterAddress.endpoints(
+            routers = try RouterAddress.endpoints(
                 options.value("routers") ?? "",
                 defaultPort: RouterAddress.frontendPort
             )
         } catch {
             throw UsageError("--routers: \(error.description)")
         }
-        guard endpoints.count == 1, let router = endpoints.first else {
-            throw UsageError("--routers names \(endpoints.count) routers; this version connects to one")
-        }
-        self.router = router
         if let file = options.value("key"), !options.flag("health") {
             do throws(CredentialError) { key = try ClientKey.read(file) } catch { throw UsageError("--key: \(error)") }
         }

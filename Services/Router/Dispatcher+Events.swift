@@ -10,7 +10,9 @@ extension Dispatcher {
         now: UInt64,
         terminalRecord: () -> (kind: EventKind, payload: [UInt8])?
     ) -> EventDecision {
-        guard let job = jobs[header.job], job.execution == header.execution else { return .fence }
+        guard let job = jobs[header.job], job.execution == header.execution else {
+            return eventOfUnknown(header.execution)
+        }
         switch job.state {
         case .waiting, .failed: return .fence
         case .ended(let worker):
@@ -38,7 +40,7 @@ extension Dispatcher {
     ) -> EventDecision {
         let worker = registry.workers[peer]
         worker?.leases.remove(job)
-        worker?.credit += 1
+        if !header.flags.contains(.slotMoves) { worker?.credit += 1 }
         if !job.isCancelled { worker?.entry(of: job.skill)?.backlog.ended(after: now &- min(job.leased, now)) }
         defer { if let worker { fill(worker, now: now) } }
         let mayTryAgain =
@@ -105,6 +107,7 @@ extension Dispatcher {
         var record = EventRecordWriter()
         record.append(.failed, payload)
         let message = Outgoing(reportHeader(job, .failed), body: record.bytes)
+        job.generation = job.submission
         job.attempt += 1
         job.state = .failed(message)
         job.lastSaid = now
@@ -137,7 +140,9 @@ extension Dispatcher {
 
     /// A request is kept until the gateway has all its ends: until then its plan may have to be sent again.
     mutating func close(_ request: PlannedRequest) {
-        if request.isOver, request.openJobs <= 0, requests[request.id] === request { requests[request.id] = nil }
+        guard request.isOver, request.openJobs <= 0, requests[request.id] === request else { return }
+        requests[request.id] = nil
+        dropClaims(of: request.id)
     }
 
     /// The gateway has committed these ends. Call ``passOnAcknowledgements()`` after the last one.

@@ -41,9 +41,11 @@ extension Dispatcher {
                 deadline: deadline(header, now: now),
                 priority: Priority(header.flags),
                 isPlanOurs: given.isNew,
+                begun: given.begun,
                 now: now
             )
             requests[id] = request
+            if header.flags.contains(.elsewhere) { dropCalledClaims(of: id) }
             for previous in input.previous ?? [] {
                 request.outputs[previous.step] = previous.output
                 request.started.insert(previous.step)
@@ -94,6 +96,8 @@ extension Dispatcher {
             return skip(step, of: request, because: step.id, now: now)
         }
         add(job, to: request)
+        note(request.begun[job.id], of: job)
+        if adoptsClaim(job, now: now) { return }
         guard let entry = registry.skills[step.skill] else { return fail(job, unknown(step.skill), now: now) }
         guard job.size <= Limits.message else {
             let message = "the input of \(step.skill) has \(job.size) bytes, the limit is \(Limits.message)"
@@ -217,7 +221,7 @@ extension Dispatcher {
         let job = Job(
             id: id,
             skill: skill,
-            generation: parent.generation,
+            generation: parent.submission,
             gateway: parent.gateway,
             parcel: parcel,
             deadline: parent.deadline,

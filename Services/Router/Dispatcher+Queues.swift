@@ -1,3 +1,6 @@
+import Bus
+import Wire
+
 /// Jobs that wait: which may, and whose turn it is when a worker has a free slot.
 extension Dispatcher {
     /// Whether a job may wait. In a full queue the session that has most waiting gives way to one that has less.
@@ -25,6 +28,34 @@ extension Dispatcher {
             lease(job, to: worker, now: now)
         }
         if entry.isShut, entry.queue.count <= entry.opensAt { openDoor(entry) }
+    }
+
+    /// How often workers are told that jobs wait, in milliseconds.
+    private static let askInterval: UInt64 = 20
+
+    /// Tells workers whose slots are promised to other routers, as far as is known here, that jobs wait.
+    mutating func askForSlots(_ entry: SkillEntry, now: UInt64) {
+        guard entry.queue.count > 0, now >= entry.askedAt + Dispatcher.askInterval else { return }
+        entry.askedAt = now
+        entry.hasAsked = true
+        var missing = entry.queue.count
+        for worker in entry.workersInUse where missing > 0 && worker.sharesSlots && worker.credit == 0 {
+            let others = worker.registration.concurrency - worker.leases.count
+            guard others > 0 else { continue }
+            missing -= others
+            let heartbeat = Header(.heartbeat, value: UInt64(worker.waitingJobs))
+            actions.append(.toWorker(worker.peer, Outgoing(heartbeat)))
+        }
+    }
+
+    /// Tells workers that nothing waits any more, so that they need keep nothing free for it.
+    mutating func stopAsking(_ entry: SkillEntry) {
+        guard entry.hasAsked, entry.queue.count == 0 else { return }
+        entry.hasAsked = false
+        for worker in entry.workersInUse where worker.sharesSlots {
+            let heartbeat = Header(.heartbeat, value: UInt64(worker.waitingJobs))
+            actions.append(.toWorker(worker.peer, Outgoing(heartbeat)))
+        }
     }
 
     /// Gives jobs that must run alone to workers that have nothing; where none has, one is to get nothing until it has.

@@ -27,39 +27,57 @@ extension Dispatcher {
         }
         if let known { worker.dispatches = max(known.dispatches, seen) }
         guard let previous else { return worker }
-        if known == nil { registry.remove(previous, now: now) }
+        if known == nil {
+            registry.remove(previous, now: now)
+            // It says anew what it has.
+            forgetClaims(of: previous.peer)
+        }
         adopt(previous.leases, registration.held, worker, underwaySince: known == nil ? nil : seen, now: now)
         return worker
     }
 
     /// Gives a new worker what waits for it.
     mutating func admit(_ worker: Worker, now: UInt64) {
-        let unknown = worker.registration.held.filter { held in
-            guard let job = jobs[held.job], job.generation == held.generation, job.attempt == held.attempt else {
-                return true
-            }
-            // One that has been given up waits for another attempt already.
-            switch job.state {
-            case .leased(let peer, _, _): return peer != worker.peer
-            case .waiting, .failed: return true
-            case .ended: return false
+        let isNew = now < startTime + Dispatcher.claimPeriod
+        var held: [Execution] = []
+        var unknown: [UInt8] = []
+        for entry in worker.registration.held {
+            let execution = Execution(job: entry.job, generation: entry.generation, attempt: entry.attempt)
+            let job = jobs[entry.job]
+            if job.map({ isKept($0, execution, by: worker) }) ?? false { continue }
+            // What was this router's, it would know of.
+            if entry.router.map({ $0 != instance }) ?? isNew {
+                held.append(execution)
+            } else {
+                ExecutionList.append(execution, to: &unknown)
             }
         }
-        if !unknown.isEmpty {
-            var body: [UInt8] = []
-            for held in unknown {
-                let execution = Execution(job: held.job, generation: held.generation, attempt: held.attempt)
-                ExecutionList.append(execution, to: &body)
-            }
-            actions.append(.toWorker(worker.peer, Outgoing(Header(.fenced), body: body)))
-        }
+        if !unknown.isEmpty { actions.append(.toWorker(worker.peer, Outgoing(Header(.fenced), body: unknown))) }
+        if !held.isEmpty { claimed(held, by: worker, now: now) }
         for request in takeEarly() { resubmit(request, now: now) }
         for skill in worker.skills { if let entry = registry.skills[skill] { fill(entry, now: now) } }
     }
 
-    private mutating func resubmit(_ request: EarlyRequest, now: UInt64) {
+    /// Whether a worker goes on with a job of this router. One that has been given up waits for another attempt already.
+    private func isKept(_ job: Job, _ execution: Execution, by worker: Worker) -> Bool {
+        guard job.execution == execution else { return false }
+        return switch job.state {
+        case .leased(let peer, _, _): peer == worker.peer
+        case .waiting, .failed: false
+        case .ended: true
+        }
+    }
+
+    mutating func resubmit(_ request: EarlyRequest, hasWaited: Bool = true, now: UInt64) {
         let skill = (try? JobBody.split(request.parcel.body().span.bytes))?.skill ?? ""
-        submitted(request.header, skill: skill, parcel: request.parcel, from: request.gateway, now: now)
+        submitted(
+            request.header,
+            skill: skill,
+            parcel: request.parcel,
+            from: request.gateway,
+            hasWaited: hasWaited,
+            now: now
+        )
     }
 
     /// Keeps the leases of a worker that has them still, and gives the others to somebody else. Over the same connection
@@ -99,6 +117,7 @@ extension Dispatcher {
     mutating func workerLost(_ peer: Peer, reason: String, mayHaveBegun: Bool = true, now: UInt64) {
         guard let worker = registry.workers[peer] else { return }
         registry.remove(worker, now: now)
+        forgetClaims(of: peer)
         let jobs = worker.leases.values.sorted { $0.id < $1.id }
         // Whoever says goodbye was not ended by a job.
         let isShared = jobs.count > 1 && mayHaveBegun
@@ -217,9 +236,9 @@ extension Dispatcher {
         worker.grant(free, seen: seen)
         let held = Set(running)
         for job in worker.leases.values {
-            guard case .leased(_, let dispatch, _) = job.state, dispatch <= seen, !held.contains(job.execution) else {
-                continue
-            }
+            guard case .leased(_, let dispatch, _) = job.state, dispatch <= seen, !held.contains(job.execution),
+                now >= job.missingUntil
+            else { continue }
             worker.leases.remove(job)
             lost(job, reason: "the worker no longer has the job", now: now)
         }
@@ -247,6 +266,7 @@ extension Dispatcher {
             guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
             entry.queue.prepend(job)
             fill(entry, now: now)
+            askForSlots(entry, now: now)
         default:
             worker.credit += 1
             fail(job, error, now: now)
@@ -283,6 +303,8 @@ extension Dispatcher {
     /// Ends a request, or one job of it.
     mutating func cancelled(_ id: Identifier, now: UInt64) {
         early.removeAll { $0.header.job.request == id.request }
+        returning[id.request] = nil
+        dropClaims(of: id.request)
         let isRequest = id.step == 0
         if isRequest { planning[id]?.isCancelled = true }
         if isRequest, let request = requests[id] {
@@ -308,9 +330,19 @@ extension Dispatcher {
         }
     }
 
+    /// Another router has a request under a higher generation: what is here of it is over, and nobody is told.
+    mutating func superseded(_ id: Identifier, generation: UInt32, now: UInt64) {
+        early.removeAll { $0.header.job.request == id && $0.header.generation < generation }
+        if let planned = planning[id], planned.generation < generation { planning[id] = nil }
+        if let waiting = returning[id], waiting.request.header.generation < generation { returning[id] = nil }
+        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.submission
+        if let known, known < generation { supersede(id, now: now) }
+    }
+
     /// Takes a request out that has been submitted under a higher generation.
     mutating func supersede(_ id: Identifier, now: UInt64) {
         requests[id] = nil
+        returning[id] = nil
         for job in jobs.values where job.id.request == id {
             jobs[job.id] = nil
             fence(job)
@@ -346,6 +378,7 @@ extension Dispatcher {
             // Their time is over for all of them at once.
             for request in takeEarly() { resubmit(request, now: now) }
         }
+        if !returning.isEmpty || !claims.isEmpty { endWaiting(now: now) }
         for entry in registry.skills.values {
             if entry.queue.count > 0, let orphanedAt = entry.orphanedAt, now >= orphanedAt + Dispatcher.orphanLimit {
                 for job in entry.queue.all where now >= job.submitted + Dispatcher.orphanLimit {
@@ -355,6 +388,8 @@ extension Dispatcher {
             }
             fill(entry, now: now)
             measure(entry, now: now)
+            askForSlots(entry, now: now)
+            stopAsking(entry)
         }
         for request in requests.values where request.gateway.isConnected && request.isPlanOurs {
             guard now >= request.planSaid + Dispatcher.repeatInterval else { continue }

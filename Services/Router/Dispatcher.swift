@@ -50,6 +50,11 @@ struct Dispatcher {
     /// Requests that came before the workers did.
     var early: [EarlyRequest] = []
     var acknowledgements: [(peer: Peer, body: [UInt8])] = []
+    /// Requests that were with another router, by their ids, and executions that workers have of one, by their jobs.
+    var returning: [Identifier: ReturningRequest] = [:]
+    var claims: [Identifier: Claim] = [:]
+    /// Executions taken over so far.
+    var adoptions = 0
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
@@ -59,18 +64,30 @@ struct Dispatcher {
     private var picks: UInt64 = 0
     /// Until when a worker that cannot be reached is waited for, since this process itself was away.
     var graceEnds: UInt64 = 0
+    /// This router's.
+    let instance: Identifier
     let startTime: UInt64
     let heartbeat: UInt64
     let liveness: UInt64
     /// Milliseconds that a job may have to wait for a worker when it is taken; 0 for as long as it takes.
     let longestWait: UInt64
 
-    init(now: UInt64, heartbeat: UInt64 = 1000, liveness: UInt64 = 3, longestWait: UInt64 = 10_000) {
+    init(
+        now: UInt64,
+        instance: Identifier = .none,
+        heartbeat: UInt64 = 1000,
+        liveness: UInt64 = 3,
+        longestWait: UInt64 = 10_000
+    ) {
+        self.instance = instance
         startTime = now
         self.heartbeat = heartbeat
         self.liveness = liveness
         self.longestWait = longestWait
     }
+
+    /// Jobs and requests that it has to do with.
+    var load: Int { jobs.values.reduce(planning.count + early.count + returning.count) { $0 + ($1.isEnded ? 0 : 1) } }
 
     /// Exchanges the actions since the last call for an empty list, whose memory is used for the next ones.
     mutating func takeActions(into empty: inout [Action]) { swap(&actions, &empty) }
@@ -105,9 +122,23 @@ struct Dispatcher {
         let until: UInt64
     }
 
-    /// A request. `skill` is empty when the router is to choose.
-    mutating func submitted(_ header: Header, skill: String, parcel: Parcel, from gateway: GatewayLink, now: UInt64) {
+    /// A request. `skill` is empty when the router is to choose; `hasWaited` is set for one that comes back from
+    /// ``waitsForClaims(_:skill:_:_:now:)``.
+    mutating func submitted(
+        _ header: Header,
+        skill: String,
+        parcel: Parcel,
+        from gateway: GatewayLink,
+        hasWaited: Bool = false,
+        now: UInt64
+    ) {
         let id = header.job.request
+        // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
+        let isQuestion = header.flags.contains(.resent)
+        if isQuestion, holds(id, generation: header.generation) {
+            handOver(id, to: gateway)
+            return repeatUnanswered(id)
+        }
         guard !isDraining else {
             return refuse(
                 header,
@@ -120,12 +151,7 @@ struct Dispatcher {
                 )
             )
         }
-        if header.flags.contains(.resent) {
-            // Asked whether it still has it. To begin anew under the same number would be to run it twice unseen.
-            if holds(id, generation: header.generation) {
-                handOver(id, to: gateway)
-                return repeatUnanswered(id)
-            }
+        if isQuestion {
             return refuse(
                 header,
                 gateway,
@@ -133,11 +159,13 @@ struct Dispatcher {
             )
         }
         let planned = requests.isEmpty ? nil : requests[id]
-        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.generation {
+        if let known = planned?.generation ?? jobs[id.job(step: 1)]?.submission {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.
             guard known < header.generation else { return repeatUnanswered(id) }
             supersede(id, now: now)
         }
+        let isReturning = header.flags.contains(.elsewhere)
+        if isReturning, !hasWaited, waitsForClaims(header, skill: skill, parcel, gateway, now: now) { return }
         guard gateway.unacknowledged < Limits.unacknowledgedEnds else {
             return refuse(header, gateway, acknowledgementsMissing(gateway))
         }
@@ -171,22 +199,37 @@ struct Dispatcher {
             now: now,
             priority: Priority(header.flags)
         )
+        if isReturning {
+            dropCalledClaims(of: id)
+            note((try? JobBody.begun(parcel.body().span.bytes))?[job.id], of: job)
+            if adoptsClaim(job, now: now) { return }
+        }
         guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
         start(job, entry, now: now)
+    }
+
+    /// Notes the last execution of a job that had begun under another router: attempts count on from there, and nothing
+    /// older is taken over.
+    func note(_ begun: Execution?, of job: Job) {
+        guard let begun, begun.generation < job.submission else { return }
+        job.begun = begun
+        job.attempt = begun.attempt
     }
 
     /// From now on a request is this gateway's: the one that had it has given it back, and says nothing about it any more.
     private mutating func handOver(_ id: Identifier, to gateway: GatewayLink) {
         requests[id]?.gateway = gateway
         planning[id]?.gateway = gateway
+        returning[id]?.request.gateway = gateway
         for index in early.indices where early[index].header.job.request == id { early[index].gateway = gateway }
         for job in jobs.values where job.id.request == id { job.gateway = gateway }
     }
 
     /// Whether a request is here under a generation.
     private func holds(_ id: Identifier, generation: UInt32) -> Bool {
-        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.generation ?? planning[id]?.generation
+        let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.submission ?? planning[id]?.generation
         return known == generation
+            || returning[id]?.request.header.generation == generation
             || early.contains { $0.header.job.request == id && $0.header.generation == generation }
     }
 
@@ -225,17 +268,18 @@ struct Dispatcher {
             lease(job, to: worker, now: now)
         } else {
             queue(job, entry, now: now)
+            askForSlots(entry, now: now)
         }
     }
 
     mutating func askMayStart(_ job: Job) {
-        let question = Header(.mayStart, job: job.id, generation: job.generation)
+        let question = Header(.mayStart, job: job.id, generation: job.submission)
         actions.append(.toGateway(job.gateway, Outgoing(question)))
     }
 
     /// The gateway's answer for a job that is not idempotent. If it may not, the gateway has ended it already.
     mutating func mayStart(_ id: Identifier, generation: UInt32, isGranted: Bool, now: UInt64) {
-        guard let job = jobs[id], job.generation == generation, !job.mayStart, case .waiting = job.state else { return }
+        guard let job = jobs[id], job.submission == generation, !job.mayStart, case .waiting = job.state else { return }
         job.isAsking = false
         guard isGranted else {
             // The gateway has told the user; whoever waits for the job here is told too.
@@ -252,8 +296,10 @@ struct Dispatcher {
     }
 
     mutating func lease(_ job: Job, to worker: Worker, now: UInt64) {
+        job.generation = job.submission
         job.attempt += 1
         job.leased = now
+        job.wasDispatched = true
         picks += 1
         worker.lastPick = picks
         worker.credit -= 1

@@ -48,7 +48,10 @@ final class Job {
 
     let id: Identifier
     let skill: String
-    let generation: UInt32
+    /// The generation under which it was submitted.
+    let submission: UInt32
+    /// That of the execution: lower where an execution was taken over that had begun under another router.
+    var generation: UInt32
     var gateway: GatewayLink
     let parcel: Parcel
     let caller: Caller?
@@ -88,6 +91,12 @@ final class Job {
     var lastSaid: UInt64 = 0
     /// Not to be dispatched before this time.
     var notBefore: UInt64 = 0
+    /// Whether this router has sent it to a worker.
+    var wasDispatched = false
+    /// The last execution of it under another router, by all that its gateway knows.
+    var begun: Execution?
+    /// Until when its worker may leave it out of a heartbeat, since it was taken over a moment ago.
+    var missingUntil: UInt64 = 0
 
     init(
         id: Identifier,
@@ -104,6 +113,7 @@ final class Job {
     ) {
         self.id = id
         self.skill = skill
+        submission = generation
         self.generation = generation
         self.gateway = gateway
         self.parcel = parcel
@@ -133,7 +143,7 @@ final class Job {
     }
 
     /// The execution that a record of the router's own belongs to: one above all that workers have had.
-    var nextExecution: Execution { Execution(job: id, generation: generation, attempt: attempt + 1) }
+    var nextExecution: Execution { Execution(job: id, generation: submission, attempt: attempt + 1) }
 }
 
 /// A request whose steps this router planned, until its last step has ended.
@@ -159,6 +169,8 @@ final class PlannedRequest {
     /// says that it arrived.
     let isPlanOurs: Bool
     var planSaid: UInt64
+    /// Jobs that had begun under another router, by all that the gateway knows.
+    let begun: [Identifier: Execution]
 
     init(
         id: Identifier,
@@ -171,6 +183,7 @@ final class PlannedRequest {
         deadline: UInt64?,
         priority: Priority,
         isPlanOurs: Bool,
+        begun: [Identifier: Execution] = [:],
         now: UInt64
     ) {
         self.id = id
@@ -183,6 +196,7 @@ final class PlannedRequest {
         self.deadline = deadline
         self.priority = priority
         self.isPlanOurs = isPlanOurs
+        self.begun = begun
         planSaid = now
     }
 

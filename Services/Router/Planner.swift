@@ -18,6 +18,8 @@ enum PlanningResult: Sendable {
         let material: String?
         /// False for a plan that the gateway has already.
         let isNew: Bool
+        /// Jobs that had begun under another router.
+        var begun: [Identifier: Execution] = [:]
     }
     case plan(Plan, Given)
     case none(Plan, nearest: [String])
@@ -135,7 +137,8 @@ final class Planner: Sendable {
             guard (try? plan.validate()) != nil else {
                 return .unreadable(.body(type: "Plan", reason: "the plan that came along cannot run"))
             }
-            return .plan(plan, .init(input: input, material: input.material, isNew: false))
+            let begun = (try? JobBody.begun(body.span.bytes)) ?? [:]
+            return .plan(plan, .init(input: input, material: input.material, isNew: false, begun: begun))
         }
         let decision = model.decide(
             RoutingQuestion(

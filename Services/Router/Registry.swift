@@ -19,6 +19,8 @@ final class Worker {
     /// Jobs that it has.
     var leases = Leases()
     var isDraining = false
+    /// Whether other routers may have slots of it, of which it gives some to where jobs wait.
+    var sharesSlots = false
     var isolation = Isolation.none
     /// The number of its key, where keys are configured.
     var key: UInt32?
@@ -48,6 +50,9 @@ final class Worker {
 
     /// Its skill of that id.
     func entry(of skill: String) -> SkillEntry? { entries.first { $0.id == skill } }
+
+    /// Jobs that wait for a skill of it.
+    var waitingJobs: Int { entries.reduce(0) { $0 + $1.queue.count } }
 
     /// Takes the worker's word for its free slots. `seen` is the last dispatch it had got when it said so: what was
     /// sent after that and is still out counts against it.
@@ -122,6 +127,9 @@ final class SkillEntry {
     /// Whether gateways refuse what would be too much, and when they were told last.
     var isShut = false
     var loadSaid: UInt64 = 0
+    /// When workers were last told that jobs wait.
+    var askedAt: UInt64 = 0
+    var hasAsked = false
 
     init(id: String) { self.id = id }
 
@@ -168,7 +176,7 @@ final class SkillEntry {
     }
 
     /// Those of the newest version that has any.
-    private var workersInUse: [Worker] {
+    var workersInUse: [Worker] {
         for version in versions {
             let workers = version.workers.filter { !$0.isDraining }
             if !workers.isEmpty { return workers }
@@ -194,6 +202,9 @@ struct Registry {
 
     /// The manifests that routing chooses from: of each skill the version in use, in a fixed order.
     var manifests: [SkillManifest] { skills.keys.sorted().compactMap { skills[$0]?.manifest } }
+
+    /// The ids of the skills that have a worker, in order.
+    var served: [String] { skills.values.filter(\.hasWorkers).map(\.id).sorted() }
 
     func gateway(of peer: Peer) -> GatewayLink? { gatewaysByPeer[peer] }
 

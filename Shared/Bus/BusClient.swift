@@ -4,75 +4,63 @@ internal import Glibc
 internal import Synchronization
 public import Wire
 
-/// What uses a connection to a router. Every method is called on the thread that owns the socket, one at a time: none
-/// may block, and state that only they touch needs no lock beyond what the compiler asks for.
-public protocol BusClientUser: AnyObject, Sendable {
-    /// The router has been reached, for the first time or again. Introduce yourself.
-    func connected()
-    /// The router has gone. The client keeps trying.
-    func disconnected()
-    /// A message. It may be consumed by moving it away.
-    func received(_ message: consuming Incoming)
-    /// Something that was not a message came in.
-    func rejected(_ error: WireError)
-    /// Called when what was waiting has been read, and at the time that the last call asked for.
-    /// - Returns: When to be called next at the latest, in ``Monotonic`` milliseconds; nil for "when something comes".
-    func turn(now: UInt64) -> UInt64?
-    /// The router has not let this peer in, and will be asked again every few seconds: its list may change.
-    func refused()
-    /// The socket cannot be used any more; nothing is called after this. Unless a process can do without its bus, it ends.
-    func failed(_ error: BusError)
-}
-
-extension BusClientUser {
-    /// Nothing.
-    public func refused() {}
-
-    /// Ends the process: a supervisor starts it again, which is better than one that looks alive.
-    public func failed(_ error: BusError) {
-        let line = Array("bus: \(error)\n".utf8)
-        _ = write(2, line, line.count)
-        exit(1)
-    }
-}
-
-/// The connection of a gateway or a worker to one router: a DEALER socket and the thread that owns it.
+/// The connections of a gateway or a worker to its routers: a DEALER for each, and the thread that owns them.
 ///
-/// Other threads reach the socket through a bounded queue; the thread is woken only when it sleeps.
+/// Other threads reach the sockets through bounded queues, one for each link; the thread is woken only when it sleeps.
 public final class BusClient: Sendable {
     /// Why a message was not taken.
     public enum Refusal: Error, Sendable {
         /// More waits than may wait.
         case full
-        /// The client has been closed.
+        /// The client has been closed, or the link is over.
         case closed
         /// Larger than what may be sent.
         case tooLarge(WireError)
     }
 
-    private struct State {
+    /// What waits to be sent over one link.
+    struct Queue {
+        let link: BusLink
         var waiting: [Outgoing] = []
         var bytes = 0
+        /// Bytes that the thread has, since the pipe is full.
+        var unsentBytes = 0
+        var isConnected = false
+
+        var isEmpty: Bool { waiting.isEmpty && unsentBytes == 0 }
+    }
+
+    struct State {
+        /// Nearly always one to three.
+        var queues: [Queue] = [Queue(link: .first)]
         var isAsleep = false
         var isClosed = false
         var hasStarted = false
         var hasEnded = false
         var isPoked = false
+        /// Addresses that are to have a connection, if they have changed; and how many those are.
+        var addresses: [String]?
+        var addressCount = 0
+        /// Links that lead to a router which has another one.
+        var parked: [BusLink] = []
         var endWaiters: [CheckedContinuation<Void, Never>] = []
+
+        func index(of link: BusLink) -> Int? { queues.firstIndex { $0.link == link } }
     }
-    private let state = Mutex(State())
-    private let baton = Mutex(Baton())
-    private let watch = Semaphore()
-    private let wakeUp: WakeUp
+    let state = Mutex(State())
+    let baton = Mutex(Baton())
+    let watch = Semaphore()
+    let wakeUp: WakeUp
     private let byteLimit: Int
-    private let key: ClientKey?
-    /// After a refusal, in milliseconds.
-    private static let pause: UInt64 = 2000
+    let key: ClientKey?
+    let resolver = Mutex<AddressResolver?>(nil)
+    /// Connections that a client may have at a time.
+    public static let links = 16
 
     /// Makes a client that is not connected yet.
     /// - Parameters:
-    ///   - byteLimit: Bytes that may wait to be sent.
-    ///   - key: This peer's key, where the router asks for one.
+    ///   - byteLimit: Bytes that may wait to be sent over each link.
+    ///   - key: This peer's key, where routers ask for one.
     /// - Throws: `BusError` when the process has no descriptor left.
     public init(byteLimit: Int = 64 * 1024 * 1024, key: ClientKey? = nil) throws(BusError) {
         wakeUp = try WakeUp()
@@ -80,7 +68,7 @@ public final class BusClient: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// Starts the thread, which connects to the address and stays connected until ``close()``. Returns when it runs.
+    /// Starts the thread, which connects to one address and stays connected until ``close()``. Returns when it runs.
     ///
     /// With `work`, which the thread may do between its turns, goes a second thread that can take over.
     /// - Throws: `BusError` when the address is none, or no socket can be had.
@@ -89,16 +77,39 @@ public final class BusClient: Sendable {
         user: any BusClientUser,
         work: (any BusWork)? = nil
     ) throws(BusError) {
+        try start([endpoint], user: user, work: work)
+    }
+
+    /// The same for several addresses, each of a router of its own. A name stands for all its addresses: it is looked up
+    /// by a thread of its own, again every few seconds and after every loss.
+    /// - Parameters:
+    ///   - endpoints: The addresses.
+    ///   - user: Is told what comes in.
+    ///   - work: What the thread may do between its turns.
+    ///   - lookUp: How names are looked up.
+    /// - Throws: `BusError` when an address is none, or no socket can be had.
+    public func start(
+        _ endpoints: [String],
+        user: any BusClientUser,
+        work: (any BusWork)? = nil,
+        lookUp: AddressResolver.LookUp = .system
+    ) throws(BusError) {
+        let resolver = AddressResolver(endpoints, lookUp: lookUp)
+        let known = resolver.known
         let ready = Semaphore()
         let report = Report(ready)
-        state.withLock { $0.hasStarted = true }
+        state.withLock { state in
+            state.hasStarted = true
+            state.addressCount = known.count
+        }
         runThread(named: "bus") { [self] in
             do throws(BusError) {
-                var loop = try BusLoop(endpoint, key: key, monitoredAt: BusClient.monitorAddress, wakeUp: wakeUp)
+                var loop = try BusLoop(key: key, wakeUp: wakeUp)
+                try connect(known, &loop)
                 report.succeed()
                 loop.next = user.turn(now: Monotonic.milliseconds)
-                if let work { runThread(named: "bus second") { [self] in second(endpoint, user, work) } }
-                try serve(loop, endpoint, user, work)
+                if let work { runThread(named: "bus second") { [self] in second(user, work) } }
+                try serve(loop, user, work)
             } catch {
                 if !report.fail(error) { user.failed(error) }
                 ended()
@@ -106,97 +117,31 @@ public final class BusClient: Sendable {
         }
         ready.wait()
         if let error = report.error { throw error }
+        guard resolver.hasNames else { return }
+        self.resolver.withLock { $0 = resolver }
+        resolver.start { [weak self] in self?.resolved($0) }
     }
 
-    /// Of the context of a loop, which has one socket that is watched.
-    private static let monitorAddress = "inproc://monitor"
-
-    /// Is the bus thread until the client is closed, or until another thread has become it.
-    private func serve(
-        _ given: consuming BusLoop,
-        _ endpoint: String,
-        _ user: any BusClientUser,
-        _ work: (any BusWork)?
-    ) throws(BusError) {
-        var own: BusLoop? = consume given
-        while var loop = own.take() {
-            var step = Step.turn
-            while case .turn = step {
-                step = try turn(&loop, user, work)
-                if let time = loop.beginsAnew, Monotonic.milliseconds >= time {
-                    loop.socket.stopMonitor()
-                    loop = try BusLoop(endpoint, key: key, monitoredAt: BusClient.monitorAddress, wakeUp: wakeUp)
-                }
-            }
-            guard case .work(let work) = step else {
-                loop.socket.stopMonitor()
-                _ = consume loop
-                return ended()
-            }
-            own = consume loop
-            let mustWake = baton.withLock { $0.put(own.take(), now: Monotonic.milliseconds) }
-            if mustWake { watch.signal() }
-            work.perform()
-            own = baton.withLock { $0.take() }
-            guard own != nil else { break }
-            work.performed()
-            // What it brought is to be sent before anything is waited for.
-            own?.next = 0
-            own?.hasWorked = true
+    /// Other addresses, from the resolver's thread.
+    private func resolved(_ addresses: [String]) {
+        state.withLock { state in
+            state.addresses = addresses
+            state.addressCount = addresses.count
         }
-        if let work { second(endpoint, user, work) }
-    }
-
-    /// Watches over the work of the bus thread, and becomes the bus thread when that takes long.
-    private func second(_ endpoint: String, _ user: any BusClientUser, _ work: any BusWork) {
-        let isOver = baton.withLock { baton in
-            baton.hasSecond = true
-            return baton.isOver
-        }
-        if isOver { return }
-        while true {
-            watch.wait()
-            watching: while true {
-                usleep(2500)
-                switch baton.withLock({ $0.watch(now: Monotonic.milliseconds) }) {
-                case .over: return
-                case .again: continue watching
-                case .rest: break watching
-                case .takeOver(var loop):
-                    work.overran(now: Monotonic.milliseconds)
-                    loop.next = 0
-                    do throws(BusError) {
-                        return try serve(loop, endpoint, user, work)
-                    } catch {
-                        user.failed(error)
-                        return ended()
-                    }
-                }
-            }
-        }
-    }
-
-    /// The sockets are closed.
-    private func ended() {
-        baton.withLock { $0.isOver = true }
-        watch.signal()
-        let waiters = state.withLock { state in
-            state.hasEnded = true
-            defer { state.endWaiters = [] }
-            return state.endWaiters
-        }
-        waiters.forEach { $0.resume() }
+        poke()
     }
 
     /// Queues a message. From any thread. What is still queued when a connection is made is dropped: send from
-    /// ``BusClientUser/connected()`` on.
-    public func send(_ message: Outgoing) throws(Refusal) {
+    /// ``BusClientUser/connected(_:)`` on.
+    public func send(_ message: Outgoing, to link: BusLink = .first) throws(Refusal) {
         do throws(WireError) { try message.check() } catch { throw .tooLarge(error) }
         let mustWake = try state.withLock { state throws(Refusal) in
-            if state.isClosed { throw .closed }
-            if state.bytes + message.count > byteLimit, !state.waiting.isEmpty { throw .full }
-            state.waiting.append(message)
-            state.bytes += message.count
+            guard !state.isClosed, let index = state.index(of: link) else { throw .closed }
+            let bytes = state.queues[index].bytes + message.count
+            let isOver = bytes + state.queues[index].unsentBytes > byteLimit
+            if isOver, !state.queues[index].isEmpty { throw .full }
+            state.queues[index].waiting.append(message)
+            state.queues[index].bytes = bytes
             defer { state.isAsleep = false }
             return state.isAsleep
         }
@@ -204,8 +149,21 @@ public final class BusClient: Sendable {
     }
 
     /// Whether a message of so many bytes would be taken now. From any thread.
-    public func hasRoom(for bytes: Int) -> Bool {
-        state.withLock { !$0.isClosed && ($0.waiting.isEmpty || $0.bytes + bytes <= byteLimit) }
+    public func hasRoom(for bytes: Int, on link: BusLink = .first) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed, let index = state.index(of: link) else { return false }
+            let queue = state.queues[index]
+            return queue.isEmpty || queue.bytes + queue.unsentBytes + bytes <= byteLimit
+        }
+    }
+
+    /// How many addresses routers have, as far as is known. From any thread.
+    public var addresses: Int { state.withLock { $0.addressCount } }
+
+    /// Leaves a link whose router has another one, until some link is lost. From any thread.
+    public func park(_ link: BusLink) {
+        state.withLock { $0.parked.append(link) }
+        poke()
     }
 
     /// Asks for a call of ``BusClientUser/turn(now:)`` soon. From any thread.
@@ -218,8 +176,9 @@ public final class BusClient: Sendable {
         if mustWake { wakeUp.signal() }
     }
 
-    /// Sends what is queued, ends the connection and the thread, and waits for that.
+    /// Sends what is queued, ends the connections and the thread, and waits for that.
     public func close() async {
+        resolver.withLock { $0 }?.stop()
         state.withLock { $0.isClosed = true }
         wakeUp.signal()
         await withCheckedContinuation { continuation in
@@ -229,160 +188,6 @@ public final class BusClient: Sendable {
                 return hasEnded
             }
             if hasEnded { continuation.resume() }
-        }
-    }
-
-    private enum Step { case turn, closed, work(any BusWork) }
-
-    private func turn(
-        _ loop: inout BusLoop,
-        _ user: any BusClientUser,
-        _ work: (any BusWork)?
-    ) throws(BusError) -> Step {
-        let isBlocked = try sendWaiting(&loop)
-        var mustLookSoon = isBlocked
-        if loop.hasWorked {
-            loop.hasWorked = false
-        } else if let work {
-            let mayPerform = loop.isConnected && !isBlocked && baton.withLock { $0.hasSecond }
-            switch work.next(now: Monotonic.milliseconds, mayPerform: mayPerform) {
-            case .perform: return .work(work)
-            case .waitShortly: mustLookSoon = true
-            case .wait: break
-            }
-        }
-        // Between emptying the queue and falling asleep nothing may be missed, so both are one step under the lock.
-        let (mayWait, isClosed) = state.withLock { state in
-            state.isAsleep = state.waiting.isEmpty && !state.isClosed && !state.isPoked
-            let mayWait = state.isAsleep || !loop.isConnected && !state.isClosed && !state.isPoked
-            return (mayWait, state.isClosed && (state.waiting.isEmpty || !loop.isConnected || isBlocked))
-        }
-        if isClosed { return .closed }
-        let now = Monotonic.milliseconds
-        let next = loop.beginsAnew.map { min($0, loop.next ?? .max) } ?? loop.next
-        let limit = next.map { Int($0 > now ? min($0 - now, 60_000) : 0) }
-        // A pipe that is full empties at the pace of its reader: not asked again and again, but soon.
-        let soon = isBlocked ? 5 : 1
-        try loop.poller.wait(milliseconds: mustLookSoon ? min(limit ?? soon, soon) : mayWait ? limit : 0)
-        try read(&loop, user)
-        loop.next = user.turn(now: Monotonic.milliseconds)
-        return .turn
-    }
-
-    private func read(_ loop: inout BusLoop, _ user: any BusClientUser) throws(BusError) {
-        state.withLock {
-            $0.isAsleep = false
-            $0.isPoked = false
-        }
-        if loop.poller.isReadable(2) { wakeUp.clear() }
-        if loop.poller.isReadable(1) {
-            try readMonitor(&loop, user: user)
-            // The next router says for itself.
-            loop.takesBatches = false
-        }
-        if loop.poller.isReadable(0) { try receive(&loop, user: user) }
-    }
-
-    /// Sends what waits. True when the pipe is full.
-    private func sendWaiting(_ loop: inout BusLoop) throws(BusError) -> Bool {
-        guard loop.isConnected else { return false }
-        state.withLock { state in
-            guard !state.waiting.isEmpty else { return }
-            swap(&loop.sending, &state.waiting)
-            state.bytes = 0
-        }
-        defer { loop.sending.removeAll(keepingCapacity: loop.sending.capacity <= 4096) }
-        guard let firstUnsent = try send(&loop) else { return false }
-        // The pipe is full or just went: keep the order, try again later.
-        let unsent = loop.sending[firstUnsent...]
-        state.withLock { state in
-            state.waiting.insert(contentsOf: unsent, at: 0)
-            state.bytes += unsent.reduce(0) { $0 + $1.count }
-        }
-        return true
-    }
-
-    /// Sends what the loop has to send, small messages together where the router takes that.
-    /// - Returns: The place of the first message that could not be sent; nil when there is none.
-    private func send(_ loop: inout BusLoop) throws(BusError) -> Int? {
-        let mayBatch = loop.takesBatches && loop.sending.count > 1
-        var firstOfBatch = 0
-        for index in loop.sending.indices {
-            let isSmall = mayBatch && loop.sending[index].isSmall
-            if loop.batch.count > 0, !isSmall || !loop.batch.hasRoom(for: loop.sending[index].count) {
-                if try loop.batch.send(on: loop.socket, to: nil) != .sent { return firstOfBatch }
-            }
-            if isSmall {
-                if loop.batch.count == 0 { firstOfBatch = index }
-                loop.sending[index].append(to: &loop.batch)
-            } else if try loop.sending[index].send(on: loop.socket, to: nil) != .sent {
-                return index
-            }
-        }
-        guard loop.batch.count > 0 else { return nil }
-        return try loop.batch.send(on: loop.socket, to: nil) != .sent ? firstOfBatch : nil
-    }
-
-    private func receive(_ loop: inout BusLoop, user: any BusClientUser) throws(BusError) {
-        for _ in 0..<256 {
-            guard let first = try loop.socket.receive() else { return }
-            do throws(IncomingError) {
-                let message = try Incoming(first: first, from: loop.socket)
-                switch message.header.type {
-                case .batch:
-                    unpack(message, user: user)
-                    continue
-                case .welcome: loop.takesBatches = message.header.flags.contains(.takesBatches)
-                default: break
-                }
-                user.received(message)
-            } catch {
-                switch error {
-                case .wire(let error): user.rejected(error)
-                case .bus(let error): throw error
-                }
-            }
-        }
-    }
-
-    private func unpack(_ batch: consuming Incoming, user: any BusClientUser) {
-        do throws(WireError) {
-            try batch.withBody { body throws(WireError) in
-                var cursor = BatchCursor()
-                while let part = try cursor.next(in: body) {
-                    do throws(WireError) {
-                        user.received(try Incoming(copying: body.extracting(part)))
-                    } catch {
-                        user.rejected(error)
-                    }
-                }
-            }
-        } catch {
-            user.rejected(error)
-        }
-    }
-
-    private func readMonitor(_ loop: inout BusLoop, user: any BusClientUser) throws(BusError) {
-        while var event = try loop.monitor.receive() {
-            let number = event.withBytes { bytes in
-                bytes.byteCount >= 2 ? bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt16.self) : 0
-            }
-            if event.isFollowed { _ = try loop.monitor.receive() }
-            if number == MonitorEvent.handshakeSucceeded {
-                loop.isConnected = true
-                // What waited was meant for a connection that is gone: what matters of it, its senders send again.
-                state.withLock { state in
-                    state.waiting = []
-                    state.bytes = 0
-                }
-                user.connected()
-            } else if number == MonitorEvent.disconnected, loop.isConnected {
-                loop.isConnected = false
-                user.disconnected()
-            } else if MonitorEvent.refused.contains(number) {
-                if loop.beginsAnew == nil { loop.beginsAnew = Monotonic.milliseconds + BusClient.pause }
-                user.refused()
-            }
         }
     }
 }

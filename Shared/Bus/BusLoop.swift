@@ -1,50 +1,96 @@
 internal import Credentials
-internal import Synchronization
 internal import Wire
 
-/// What the thread of a connection works with: its sockets, and what it remembers from turn to turn.
+/// What the thread of a client works with: the connections, and what it remembers from turn to turn.
 ///
 /// Sendable although sockets belong to one thread at a time: it cannot be copied, so whoever has it is the only one,
 /// and it changes hands through the lock of a ``Baton``, which is the memory barrier that libzmq asks for then.
 struct BusLoop: ~Copyable, @unchecked Sendable {
-    let socket: Socket
-    let monitor: Socket
-    var poller: Poller
+    // Its own context: it ends with the sockets, which waits until what was sent has left (for as long as ZMQ_LINGER
+    // allows). Were it kept by others, a process could exit before its last words are out.
+    private let context: Context
+    private let key: ClientKey?
+    private let wakeUp: WakeUp
+    private(set) var connections: [Connection] = []
+    private var nextLink = 0
+    private var monitors = 0
+    var poller = Poller()
     /// Empty between turns; its memory is used again.
     var sending: [Outgoing] = []
-    var isConnected = false
-    /// Whether the router has said that it takes BATCH.
-    var takesBatches = false
     var batch = BatchWriter()
-    /// When to begin anew after a refusal, in ``Monotonic`` milliseconds.
-    var beginsAnew: UInt64?
+    /// Addresses that are to have a connection.
+    var wanted: [String] = []
+    /// Addresses under which a router was reached that has another one already. They are tried again after a loss.
+    var parked: Set<String> = []
+    /// Whether a connection was lost since the last look.
+    var hasLost = false
     /// Whether the thread has just worked on something else: what has come meanwhile is read before more of that.
     var hasWorked = false
     /// When the user wants to be called next at the latest; nil for "when something comes".
     var next: UInt64?
 
-    /// Connects.
-    init(
-        _ endpoint: String,
-        key: ClientKey?,
-        monitoredAt address: String,
-        wakeUp: WakeUp
-    ) throws(BusError) {
-        // Its own context: it ends with the sockets, which waits until what was sent has left (for as long as
-        // ZMQ_LINGER allows). Were it kept by others, a process could exit before its last words are out.
-        let context = try Context()
-        let socket = try Socket(.dealer, in: context, security: key.map { .client($0) } ?? .plain)
-        let monitor = try Socket(.pair, in: context)
-        try socket.monitor(at: address)
-        try monitor.connect(address)
-        try socket.connect(endpoint)
-        var poller = Poller()
-        try poller.add(socket)
-        try poller.add(monitor, isSentOn: false)
+    init(key: ClientKey?, wakeUp: WakeUp) throws(BusError) {
+        context = try Context()
+        self.key = key
+        self.wakeUp = wakeUp
         poller.add(wakeUp)
-        self.socket = socket
-        self.monitor = monitor
-        self.poller = poller
+    }
+
+    /// Whether any router is there.
+    var isConnected: Bool { connections.contains { $0.isConnected } }
+
+    /// When a connection is to begin anew; nil for none.
+    var beginsAnew: UInt64? {
+        var first: UInt64?
+        for connection in connections {
+            if let time = connection.beginsAnew { first = min(first ?? time, time) }
+        }
+        return first
+    }
+
+    /// Places of a connection's socket in the poller; that of its monitor comes after it. The wake-up is at 0.
+    static func place(_ index: Int) -> Int { 1 + 2 * index }
+
+    /// Connects to an address.
+    mutating func open(_ endpoint: String) throws(BusError) -> BusLink {
+        let link = BusLink(number: nextLink)
+        connections.append(try connection(link, endpoint))
+        nextLink += 1
+        try look()
+        return link
+    }
+
+    /// Connects anew, where libzmq would not do it by itself.
+    mutating func renew(_ index: Int) throws(BusError) {
+        let old = connections[index]
+        connections[index] = try connection(old.link, old.endpoint)
+        try look()
+    }
+
+    /// Ends connections.
+    mutating func close(where isOver: (Connection) -> Bool) throws(BusError) {
+        connections.removeAll(where: isOver)
+        try look()
+    }
+
+    private mutating func connection(_ link: BusLink, _ endpoint: String) throws(BusError) -> Connection {
+        monitors += 1
+        return try Connection(
+            link,
+            to: endpoint,
+            in: context,
+            key: key,
+            monitorAddress: "inproc://monitor-\(monitors)"
+        )
+    }
+
+    private mutating func look() throws(BusError) {
+        poller = Poller()
+        poller.add(wakeUp)
+        for connection in connections {
+            try poller.add(connection.socket)
+            try poller.add(connection.monitor, isSentOn: false)
+        }
     }
 }
 

@@ -31,8 +31,8 @@ public enum SkillWorker {
             options: [
                 .value(
                     "routers",
-                    "ROUTER",
-                    "the router: host[:port], tcp:// or ipc://",
+                    "LIST",
+                    "routers: host[:port], tcp:// or ipc://; a name stands for all its addresses",
                     environment: "SKILLBUS_ROUTERS",
                     default: "127.0.0.1"
                 ),
@@ -67,13 +67,16 @@ public enum SkillWorker {
         let options: ParsedOptions
         let concurrency: Int?
         let drain: Double
-        let endpoint: String
+        let endpoints: [String]
         var key: ClientKey?
         do {
             options = try command.parse(Array(CommandLine.arguments.dropFirst()))
             concurrency = try options.integer("concurrency", in: 1...1024)
             drain = try options.seconds("drain") ?? 50
-            endpoint = try self.endpoint(options.value("routers") ?? "")
+            endpoints = try RouterAddress.endpoints(
+                options.value("routers") ?? "",
+                defaultPort: RouterAddress.backendPort
+            )
             if let file = options.value("key") { key = try ClientKey.read(file) }
         } catch {
             printError("\(command.name): \(error)")
@@ -108,14 +111,14 @@ public enum SkillWorker {
             leave(ExitCode.success)
         }
         if options.flag("health") {
-            leave(await HealthCheck.passes(endpoint: endpoint, key: key, skills: hosted.map(\.manifest.id)) ? 0 : 1)
+            leave(await HealthCheck.passes(endpoints: endpoints, key: key, skills: hosted.map(\.manifest.id)) ? 0 : 1)
         }
         if options.flag("exit-with-parent") { exitWhenParentDies() }
         await serve(
             id: id,
             name: name,
             hosted: hosted,
-            endpoint: endpoint,
+            endpoints: endpoints,
             key: key,
             concurrency: concurrency ?? hosted.map(\.manifest.concurrency).max() ?? 1,
             drain: drain,
@@ -123,23 +126,11 @@ public enum SkillWorker {
         )
     }
 
-    /// The one router of a worker.
-    /// - Throws: `UsageError` for a list: to serve only the first of it would look like serving all of them.
-    static func endpoint(_ routers: String) throws -> String {
-        let endpoints = try RouterAddress.endpoints(routers, defaultPort: RouterAddress.backendPort)
-        guard endpoints.count == 1, let endpoint = endpoints.first else {
-            throw UsageError(
-                "--routers (SKILLBUS_ROUTERS) names \(endpoints.count) routers, and a worker serves one: start a worker for each"
-            )
-        }
-        return endpoint
-    }
-
     private static func serve(
         id: String,
         name: String,
         hosted: [HostedSkill],
-        endpoint: String,
+        endpoints: [String],
         key: ClientKey?,
         concurrency: Int,
         drain: Double,
@@ -168,7 +159,7 @@ public enum SkillWorker {
                 onReady: ReadyLine(skills: hosted.map(\.manifest.id)).print,
                 onEnd: { ending.yield($0) }
             )
-            try client.start(endpoint, user: runtime, work: runtime.executor)
+            try client.start(endpoints, user: runtime, work: runtime.executor)
         } catch {
             printError("skillbus-worker-\(id): \(error)")
             leave(ExitCode.failure)
@@ -184,7 +175,10 @@ public enum SkillWorker {
                 let hint = "is a router there, is --routers its address for workers, is --key on its list?"
                 log.warning(
                     "not registered with any router",
-                    ["router": .text(endpoint), "seconds": .number(seconds), "hint": .text(hint)]
+                    [
+                        "routers": .text(endpoints.joined(separator: ",")), "seconds": .number(seconds),
+                        "hint": .text(hint),
+                    ]
                 )
             }
         }

@@ -50,15 +50,32 @@ final class WorkerExecution: Sendable {
         var task: TaskHandle?
         var hasReturned = false
         var holdsSlot = true
+        var route: Route
+    }
+
+    /// Where its reports go.
+    struct Route: Equatable {
+        /// The instance of the router that it belongs to.
+        var router: Identifier
+        /// The link over which that was reached last.
+        var link: BusLink
+        /// Whether that router is away: nothing is sent until it is back, or another has taken the execution over.
+        var isOrphan = false
     }
     private let state: Mutex<State>
 
-    init(execution: Execution, skill: HostedSkill, startTime: UInt64, deadline: UInt64) {
+    init(
+        execution: Execution,
+        skill: HostedSkill,
+        startTime: UInt64,
+        deadline: UInt64,
+        route: Route = Route(router: .none, link: .first)
+    ) {
         self.execution = execution
         self.skill = skill
         self.startTime = startTime
         self.deadline = deadline
-        state = Mutex(State(stopLimit: deadline + WorkerRuntime.stopGrace))
+        state = Mutex(State(stopLimit: deadline + WorkerRuntime.stopGrace, route: route))
         let first = startTime + WorkerExecution.startingTime
         state.withLock { $0.lastFlush = first - min(first, WorkerExecution.coalescingTime) }
     }
@@ -133,9 +150,11 @@ final class WorkerExecution: Sendable {
         case later(UInt64)
     }
 
-    /// The message to send now, if it is time, with ``givesSlotBack()`` in the same step; else when it will be.
+    /// The message to send now, if it is time, with ``givesSlotBack()`` in the same step; else when it will be. Of one whose
+    /// router is away nothing: whoever gives it another asks again.
     func flush(now: UInt64) -> Flush {
         state.withLock { state in
+            if state.route.isOrphan { return .nothing }
             guard state.outbox.count > 0, !state.isFenced else {
                 state.flush = .none
                 return .nothing
@@ -159,7 +178,8 @@ final class WorkerExecution: Sendable {
             state.nextSequence += state.outbox.count
             if state.hasTerminal {
                 var again = message
-                again.header.flags.insert(.resent)
+                // What it says of slots has been said, by this message or by a registration since.
+                again.header.flags.formUnion([.resent, .slotMoves])
                 state.terminal = again
             }
             state.outbox = EventRecordWriter()
@@ -213,6 +233,12 @@ final class WorkerExecution: Sendable {
             state.lastFlush = now
             return terminal
         }
+    }
+
+    /// Where its reports go. Changed on the bus thread only.
+    var route: Route {
+        get { state.withLock { $0.route } }
+        set { state.withLock { $0.route = newValue } }
     }
 
     /// Rises with every record.

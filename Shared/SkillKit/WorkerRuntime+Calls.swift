@@ -53,10 +53,12 @@ extension WorkerRuntime {
             if lends { state.slotsLent += 1 }
             return state.nextCall
         }
-        if lends { sendCredit() }
+        // The bus thread tells a router of it.
+        if lends { client.poke() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.calls[number] = continuation }
+                let link = execution.route.link
+                state.withLock { $0.calls[number] = Call(link: link, continuation: continuation) }
                 let header = Header(
                     .call,
                     job: caller.job,
@@ -65,7 +67,7 @@ extension WorkerRuntime {
                     sequence: number
                 )
                 do {
-                    try client.send(Outgoing(header, body: body))
+                    try client.send(Outgoing(header, body: body), to: link)
                 } catch {
                     resolve(number, .failure(SkillError(JobError.Code.noRouter, "no router", retryable: true)))
                 }
@@ -76,21 +78,14 @@ extension WorkerRuntime {
         }
         if execution.callEnded() {
             state.withLock { $0.slotsLent -= 1 }
-            sendCredit()
+            client.poke()
         }
         return result
     }
 
-    func sendCredit() {
-        let header = state.withLock { state in
-            Header(.credit, sequence: state.dispatchSeen, value: UInt64(freeSlots(state)))
-        }
-        try? client.send(Outgoing(header))
-    }
-
     func resolve(_ number: UInt64, _ result: Result<SkillOutput, SkillError>) {
-        let continuation = state.withLock { $0.calls.removeValue(forKey: number) }
-        continuation?.resume(returning: result)
+        let call = state.withLock { $0.calls.removeValue(forKey: number) }
+        call?.continuation.resume(returning: result)
     }
 
     func result(_ header: Header, _ body: [UInt8]) {

@@ -5,7 +5,7 @@ internal import Wire
 
 /// Jobs that come in, and the router's word on those that are here.
 extension WorkerRuntime {
-    func dispatch(_ message: consuming Incoming, now: UInt64) {
+    func dispatch(_ message: consuming Incoming, from link: BusLink, now: UInt64) {
         let header = message.header
         let execution = header.execution
         func refuse(_ code: String, _ text: String) {
@@ -17,37 +17,39 @@ extension WorkerRuntime {
                 attempt: execution.attempt,
                 sequence: header.sequence
             )
-            if let nack = try? Outgoing(nack, json: error) { try? client.send(nack) }
+            if let nack = try? Outgoing(nack, json: error) { try? client.send(nack, to: link) }
         }
         let decoded: (skill: String, input: JobInput)
         do throws(WireError) {
             decoded = try message.withBody { body throws(WireError) in try JobBody.decode(body) }
         } catch {
-            state.withLock { $0.dispatchSeen = max($0.dispatchSeen, header.sequence) }
+            state.withLock { $0.saw(header.sequence, from: link) }
             return refuse(JobError.Code.badMessage, error.description)
         }
         guard let skill = skills[decoded.skill] else {
-            state.withLock { $0.dispatchSeen = max($0.dispatchSeen, header.sequence) }
+            state.withLock { $0.saw(header.sequence, from: link) }
             return refuse(JobError.Code.unknownSkill, "this worker has no skill \(decoded.skill)")
         }
         enum Decision { case start(WorkerExecution), older, again(WorkerExecution), busy, draining }
         // Fenced below, outside the lock: cancelling a task runs handlers that take it.
         var superseded: WorkerExecution?
         let decision: Decision = state.withLock { state in
-            state.dispatchSeen = max(state.dispatchSeen, header.sequence)
+            state.saw(header.sequence, from: link)
             if let known = state.executions[execution.job] {
                 if known.execution == execution { return .again(known) }
                 guard known.execution.isOlder(than: execution) else { return .older }
                 superseded = known
             }
             if state.isDraining { return .draining }
-            guard freeSlots(state) > 0 else { return .busy }
+            let free = freeSlots(state)
+            guard let router = state.links[link]?.router, state.shares.take(for: link, free: free) else { return .busy }
             let limit = min(header.value == 0 ? .max : header.value, UInt64(skill.manifest.timeout * 1000))
             let started = WorkerExecution(
                 execution: execution,
                 skill: skill,
                 startTime: now,
-                deadline: now + limit
+                deadline: now + limit,
+                route: .init(router: router, link: link)
             )
             state.executions[execution.job] = started
             state.slotsInUse += 1
@@ -60,7 +62,7 @@ extension WorkerRuntime {
         }
         if let superseded {
             superseded.fence()
-            if superseded.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+            if superseded.givesSlotBack() { giveBack(superseded) }
         }
         switch decision {
         case .start(let started):
@@ -73,23 +75,43 @@ extension WorkerRuntime {
                     frames: message.attachments
                 )
             )
-        case .again(let known): if let terminal = known.sentTerminal { try? client.send(terminal) }
+        case .again(let known): if let terminal = known.sentTerminal { try? client.send(terminal, to: link) }
         case .older: break
         case .busy: refuse("busy", "no free slot")
         case .draining: refuse(JobError.Code.draining, "the worker is draining")
         }
     }
 
-    func fenced(_ execution: Execution) {
+    /// A router has given an execution up. What has become another's since is that one's to say.
+    func fenced(_ execution: Execution, by link: BusLink) {
         let found = state.withLock { state -> WorkerExecution? in
             guard let found = state.executions[execution.job], found.execution == execution else { return nil }
+            let route = found.route
+            guard route.isOrphan || route.link == link else { return nil }
             state.executions[execution.job] = nil
             return found
         }
         guard let found else { return }
         found.fence()
-        if found.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+        if found.givesSlotBack() { giveBack(found) }
+    }
+
+    /// A slot is free without its router having been told by the job's end.
+    func giveBack(_ execution: WorkerExecution) {
+        let link = execution.route.link
+        state.withLock { state in
+            state.slotsInUse -= 1
+            state.shares.give(backBy: link)
+        }
     }
 
     func enqueue(_ execution: WorkerExecution) { state.withLock { $0.unsent.append(execution) } }
+}
+
+extension WorkerRuntime.State {
+    /// Notes the number of a dispatch that a router has sent.
+    fileprivate mutating func saw(_ number: UInt64, from link: BusLink) {
+        guard let index = links.index(forKey: link), links.values[index].dispatchSeen < number else { return }
+        links.values[index].dispatchSeen = number
+    }
 }

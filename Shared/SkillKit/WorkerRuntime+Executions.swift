@@ -31,7 +31,10 @@ extension WorkerRuntime: ExecutionRunner {
             fail(execution, end.stopReason ?? JobError(error))
         }
         // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
-        if execution.givesSlotBack() { state.withLock { $0.slotsInUse -= 1 } }
+        if execution.givesSlotBack() {
+            giveBack(execution)
+            client.poke()
+        }
         return end.leavesTaskIntact
     }
 

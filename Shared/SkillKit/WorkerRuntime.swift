@@ -5,8 +5,8 @@ internal import Telemetry
 internal import Wire
 
 /// The worker's side of the protocol (docs/protocol.md, section 7): registration, credit, heartbeats, executions,
-/// deadlines, cancellation, acknowledgement and drain. All messages are read and sent on the bus thread; executions run
-/// as tasks and reach it through ``WorkerExecution``.
+/// deadlines, cancellation, acknowledgement and drain, with one router or several. All messages are read and sent on the
+/// bus thread; executions run as tasks and reach it through ``WorkerExecution``.
 final class WorkerRuntime: BusClientUser {
     /// What ends the process without a signal.
     enum Ending: Sendable {
@@ -14,18 +14,29 @@ final class WorkerRuntime: BusClientUser {
         case drained
     }
 
-    enum Phase {
-        case disconnected
-        case registering(since: UInt64)
-        case registered
-    }
-
-    struct State {
-        var phase = Phase.disconnected
+    /// How it stands with one router. There is one for each that is connected.
+    struct Link {
+        /// Since when a registration waits for its answer.
+        var registering: UInt64?
+        /// Its instance, once it has welcomed this worker.
+        var router: Identifier?
         var heartbeat: UInt64 = 1000
         var lastHeartbeat: UInt64 = 0
         var lastResend: UInt64 = 0
         var dispatchSeen: UInt64 = 0
+
+        var isRegistered: Bool { registering == nil && router != nil }
+    }
+
+    /// A call of another skill that waits for its answer.
+    struct Call {
+        let link: BusLink
+        let continuation: CheckedContinuation<Result<SkillOutput, SkillError>, Never>
+    }
+
+    struct State {
+        var links: [BusLink: Link] = [:]
+        var shares = SlotShares()
         var executions: [Identifier: WorkerExecution] = [:]
         /// What has something to say.
         var unsent: [WorkerExecution] = []
@@ -36,7 +47,7 @@ final class WorkerRuntime: BusClientUser {
         var waitingEnds: UInt64 = .max
         var slotsInUse = 0
         var slotsLent = 0
-        var calls: [UInt64: CheckedContinuation<Result<SkillOutput, SkillError>, Never>] = [:]
+        var calls: [UInt64: Call] = [:]
         var nextCall: UInt64 = 1
         var isDraining = false
         var drainLimit: UInt64 = .max
@@ -80,74 +91,20 @@ final class WorkerRuntime: BusClientUser {
         self.log = log
         self.onReady = onReady
         self.onEnd = onEnd
-    }
-
-    // MARK: The bus thread
-
-    func connected() {
-        // What was called while nobody was there has been dropped with all that waited.
-        failCalls()
-        state.withLock { state in
-            state.dispatchSeen = 0
-            register(&state, now: Monotonic.milliseconds)
-        }
-    }
-
-    func disconnected() {
-        failCalls()
-        state.withLock { $0.phase = .disconnected }
-        log.info("router lost, reconnecting")
-    }
-
-    func refused() {
-        log.warning("the router does not let this key in", ["hint": "it must be on the router's list, as a worker"])
-    }
-
-    /// What a call is answered may be lost with the connection: whoever waits decides what to do.
-    private func failCalls() {
-        let lost = state.withLock { state in
-            defer { state.calls = [:] }
-            return state.calls.values.map { $0 }
-        }
-        let error = SkillError(JobError.Code.noRouter, "the router was lost during the call", retryable: true)
-        lost.forEach { $0.resume(returning: .failure(error)) }
-    }
-
-    func register(_ state: inout State, now: UInt64) {
-        state.phase = .registering(since: now)
-        var registration = registration
-        registration.held = state.executions.values.map { execution in
-            let isEnded = execution.hasEnded
-            return .init(
-                execution: execution.execution,
-                sequence: execution.lastSequence,
-                state: isEnded ? .unacknowledged : .running
-            )
-        }
-        do {
-            let free = freeSlots(state)
-            let header = Header(
-                .register,
-                flags: .takesBatches,
-                sequence: state.dispatchSeen,
-                value: UInt64(free)
-            )
-            try client.send(Outgoing(header, json: registration))
-        } catch {
-            log.error("registration not sent", ["reason": "\(error)"])
-        }
+        // The low bits are random.
+        state.withLock { $0.shares.seed = Int(registration.instance.low >> 16 & 0xffff) }
     }
 
     func freeSlots(_ state: borrowing State) -> Int {
         state.isDraining ? 0 : max(registration.concurrency - state.slotsInUse + state.slotsLent, 0)
     }
 
-    func received(_ message: consuming Incoming) {
+    func received(_ message: consuming Incoming, from link: BusLink) {
         let now = Monotonic.milliseconds
         let header = message.header
         switch header.type {
-        case .dispatch: dispatch(message, now: now)
-        case .welcome: welcome(message.body(), now: now)
+        case .dispatch: dispatch(message, from: link, now: now)
+        case .welcome: welcome(message.body(), from: link, now: now)
         case .eventAck:
             state.withLock { state in
                 _ = try? message.withBody { body throws(WireError) in
@@ -158,7 +115,13 @@ final class WorkerRuntime: BusClientUser {
                 }
             }
         case .fenced:
-            _ = try? message.withBody { body throws(WireError) in try ExecutionList.forEach(body) { fenced($0) } }
+            _ = try? message.withBody { body throws(WireError) in
+                try ExecutionList.forEach(body) { fenced($0, by: link) }
+            }
+        case .adopted:
+            _ = try? message.withBody { body throws(WireError) in
+                try ExecutionList.forEach(body) { adopted($0, by: link) }
+            }
         case .cancel:
             let execution = state.withLock { state in
                 state.nextDeadline = min(state.nextDeadline, now + WorkerRuntime.stopGrace)
@@ -166,57 +129,34 @@ final class WorkerRuntime: BusClientUser {
             }
             execution?.stop(JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         case .result: result(header, message.body())
-        case .error: problem(message.body(), now: now)
-        case .heartbeat, .drain, .goodbye: break
+        case .error: problem(message.body(), from: link, now: now)
+        case .heartbeat:
+            let wanted = min(Int(clamping: header.value), registration.concurrency)
+            state.withLock { $0.shares.wants(wanted, link) }
+        case .drain, .goodbye: break
         default: log.warning("unexpected message", ["type": "\(header.type)"])
         }
     }
 
     func rejected(_ error: WireError) { log.warning("unreadable message", ["reason": "\(error)"]) }
 
-    func welcome(_ body: [UInt8], now: UInt64) {
-        guard let welcome = try? JSONBody.decode(Welcome.self, from: body) else { return }
-        state.withLock { state in
-            state.phase = .registered
-            state.heartbeat = UInt64(max(welcome.heartbeat, 50))
-            state.lastResend = 0
-        }
-        log.info("registered", ["router": "\(welcome.router)"])
-        onReady()
-    }
-
-    func problem(_ body: [UInt8], now: UInt64) {
-        guard let error = try? JSONBody.decode(JobError.self, from: body) else { return }
-        if error.code == "unregistered" {
-            state.withLock { register(&$0, now: now) }
-        } else if error.retryable || !WorkerRuntime.finalRefusals.contains(error.code) {
-            log.warning("router refuses for now", ["code": "\(error.code)", "reason": "\(error.message)"])
-        } else {
-            onEnd(.refused(error))
-        }
-    }
-
     /// Takes nothing new, and ends when what is running has ended and has been acknowledged, or at the limit.
     func drain(within milliseconds: UInt64) {
-        state.withLock { state in
-            guard !state.isDraining else { return }
+        let links = state.withLock { state -> [BusLink] in
+            guard !state.isDraining else { return [] }
             state.isDraining = true
             state.drainLimit = Monotonic.milliseconds + milliseconds
+            return state.links.filter { $0.value.isRegistered }.map(\.key)
         }
-        try? client.send(Outgoing(Header(.drain)))
+        for link in links { try? client.send(Outgoing(Header(.drain)), to: link) }
         client.poke()
     }
 
     /// Whether there is nothing to finish, and nobody to say goodbye to.
     var mayLeaveAtOnce: Bool {
-        state.withLock { state in
-            if case .registered = state.phase { return false }
-            return state.executions.isEmpty
-        }
+        state.withLock { state in !state.links.values.contains { $0.isRegistered } && state.executions.isEmpty }
     }
 
     /// Whether a router has taken this worker.
-    var isRegistered: Bool {
-        state.withLock { state in if case .registered = state.phase { true } else { false } }
-    }
+    var isRegistered: Bool { state.withLock { state in state.links.values.contains { $0.isRegistered } } }
 }

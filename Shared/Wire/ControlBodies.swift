@@ -42,9 +42,12 @@ public struct Registration: Codable, Equatable, Sendable {
         public var sequence: UInt64
         /// What it is doing with it.
         public var state: State
+        /// The instance of the router that it is from.
+        public var router: Identifier?
 
         /// Makes an entry.
-        public init(execution: Execution, sequence: UInt64, state: State) {
+        public init(execution: Execution, sequence: UInt64, state: State, router: Identifier? = nil) {
+            self.router = router
             job = execution.job
             generation = execution.generation
             attempt = execution.attempt
@@ -119,9 +122,26 @@ public struct Welcome: Codable, Hashable, Sendable {
     public var liveness: Int
     /// Product version.
     public var product: String
+    /// To workers: whether it takes over executions of a router that is gone. Older ones do not say.
+    public var adopts: Bool?
+    /// To gateways: the skills that have a worker, by their ids. Said again when it changes. Older ones do not say.
+    public var skills: [String]?
+    /// To gateways: jobs that it has.
+    public var load: Int?
 
     /// Makes a body.
-    public init(router: Identifier, heartbeat: Int, liveness: Int, product: String) {
+    public init(
+        router: Identifier,
+        heartbeat: Int,
+        liveness: Int,
+        product: String,
+        adopts: Bool? = nil,
+        skills: [String]? = nil,
+        load: Int? = nil
+    ) {
+        self.adopts = adopts
+        self.skills = skills
+        self.load = load
         self.router = router
         self.heartbeat = heartbeat
         self.liveness = liveness

@@ -46,6 +46,12 @@ public struct Header: Equatable, Sendable {
         public static let lowPriority = Flags(rawValue: 512)
         /// Of a HELLO: its sender takes LOAD.
         public static let takesLoad = Flags(rawValue: 1024)
+        /// Of a SUBMIT: another router had the request, whose executions workers may have still.
+        public static let elsewhere = Flags(rawValue: 2048)
+        /// Of a terminal event: the slot of the job does not become free for this router.
+        public static let slotMoves = Flags(rawValue: 4096)
+        /// Of a REGISTER: the worker's slots are shared among its routers, and it listens to how many jobs wait at each.
+        public static let sharesSlots = Flags(rawValue: 8192)
     }
 
     /// What the message is for.

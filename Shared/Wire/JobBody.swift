@@ -17,11 +17,17 @@ public enum JobBody {
         case explain = 10  // one byte, 0 or 1
         case plan = 11  // JSON
         case tenant = 12  // eight bytes, right after the session
+        case begun = 13  // execution list
     }
 
-    /// Writes a body. An empty skill in a SUBMIT asks the router to choose.
+    /// Writes a body. An empty skill in a SUBMIT asks the router to choose. `begun` has the last execution of each job of
+    /// the request that has begun and not ended, by all that is known.
     /// - Throws: `WireError` when a part cannot be encoded or the skill's id is too long.
-    public static func encode(skill: String, input: JobInput) throws(WireError) -> [UInt8] {
+    public static func encode(
+        skill: String,
+        input: JobInput,
+        begun: [Execution] = []
+    ) throws(WireError) -> [UInt8] {
         let id = Array(skill.utf8)
         guard id.count <= 64 else { throw .tooLarge(what: "skill id", limit: 64, got: id.count) }
         var body: [UInt8] = []
@@ -43,7 +49,22 @@ public enum JobBody {
         if let depth = input.depth { append(.depth, [UInt8(clamping: depth)], to: &body) }
         if let explain = input.explain { append(.explain, [explain ? 1 : 0], to: &body) }
         if let plan = input.plan { append(.plan, try JSONBody.encode(plan), to: &body) }
+        if !begun.isEmpty {
+            appendPrefix(.begun, begun.count * ExecutionList.entry, to: &body)
+            for execution in begun { ExecutionList.append(execution, to: &body) }
+        }
         return body
+    }
+
+    /// What a SUBMIT says of the jobs of its request that have begun, by the job; empty when it says nothing.
+    /// - Throws: `WireError` for what is no body.
+    public static func begun(_ body: RawSpan) throws(WireError) -> [Identifier: Execution] {
+        var begun: [Identifier: Execution] = [:]
+        try forEachField(body, from: try split(body).fieldsStart) { number, range throws(WireError) in
+            guard number == Field.begun.rawValue else { return }
+            try ExecutionList.forEach(body.extracting(range)) { begun[$0.job] = $0 }
+        }
+        return begun
     }
 
     /// Who takes turns with whom: numbers made of the session that a body names, equal for equal names and hardly ever for
@@ -117,6 +138,17 @@ public enum JobBody {
     public static func decode(_ body: RawSpan) throws(WireError) -> (skill: String, input: JobInput) {
         let (skill, start) = try split(body)
         var input = JobInput(session: "", text: "")
+        try forEachField(body, from: start) { number, range throws(WireError) in
+            try read(number, body, range, into: &input)
+        }
+        return (skill, input)
+    }
+
+    private static func forEachField(
+        _ body: RawSpan,
+        from start: Int,
+        _ use: (UInt8, Range<Int>) throws(WireError) -> Void
+    ) throws(WireError) {
         var position = start
         while position < body.byteCount {
             guard position + 5 <= body.byteCount else { throw .truncated(needed: position + 5, got: body.byteCount) }
@@ -127,10 +159,9 @@ public enum JobBody {
             guard length <= body.byteCount - content else {
                 throw .truncated(needed: content + length, got: body.byteCount)
             }
-            try read(number, body, content..<content + length, into: &input)
+            try use(number, content..<content + length)
             position = content + length
         }
-        return (skill, input)
     }
 
     /// Reads a whole body.
@@ -163,7 +194,7 @@ public enum JobBody {
             guard range.count == 8 else { break }
             let stored = body.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: UInt64.self)
             input.tenant = UInt64(littleEndian: stored)
-        case nil: break
+        case .begun, nil: break
         }
     }
 

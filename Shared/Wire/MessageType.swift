@@ -55,4 +55,8 @@ public enum MessageType: UInt8, Sendable, CaseIterable {
     case call = 40
     /// Router to worker: how a called job ended.
     case result = 41
+    /// Worker to router: executions that it has of a router that is gone.
+    case claim = 42
+    /// Router to worker: executions that are this router's from now on, running on.
+    case adopted = 43
 }

@@ -13,10 +13,10 @@ struct AuthenticatorTests {
         var connects: Int { state.withLock { $0.connects } }
         var refusals: Int { state.withLock { $0.refusals } }
 
-        func connected() { state.withLock { $0.connects += 1 } }
-        func disconnected() {}
-        func refused() { state.withLock { $0.refusals += 1 } }
-        func received(_ message: consuming Incoming) {}
+        func connected(_ link: BusLink) { state.withLock { $0.connects += 1 } }
+        func disconnected(_ link: BusLink) {}
+        func refused(_ link: BusLink) { state.withLock { $0.refusals += 1 } }
+        func received(_ message: consuming Incoming, from link: BusLink) {}
         func rejected(_ error: WireError) {}
         func turn(now: UInt64) -> UInt64? { nil }
     }

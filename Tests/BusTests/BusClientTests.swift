@@ -11,6 +11,7 @@ struct BusClientTests {
     final class User: BusClientUser {
         struct Seen: Sendable {
             var connects = 0
+            var links: [BusLink] = []
             var disconnects = 0
             var bodies: [[UInt8]] = []
             var rejected: [WireError] = []
@@ -22,9 +23,14 @@ struct BusClientTests {
 
         init() { (changes, change) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-        func connected() { note { $0.connects += 1 } }
-        func disconnected() { note { $0.disconnects += 1 } }
-        func received(_ message: consuming Incoming) {
+        func connected(_ link: BusLink) {
+            note { seen in
+                seen.connects += 1
+                seen.links.append(link)
+            }
+        }
+        func disconnected(_ link: BusLink) { note { $0.disconnects += 1 } }
+        func received(_ message: consuming Incoming, from link: BusLink) {
             let body = message.body()
             note { $0.bodies.append(body) }
         }

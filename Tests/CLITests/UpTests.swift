@@ -44,6 +44,27 @@ struct UpTests {
         #expect(services.ready == nil)
     }
 
+    @Test("Several routers are started, and everybody is told of all of them")
+    func severalRouters() async throws {
+        let services = try FakeServices()
+        let up = try services.up(["--routers", "3"])
+        try #require(await ready(up) != nil, "\(up.errorOutput)")
+        let document = try #require(services.ready)
+        let folder = "ipc://\(services.state)"
+        let frontends = ["\(folder)/frontend.sock", "\(folder)/frontend-2.sock", "\(folder)/frontend-3.sock"]
+        #expect(document["router"]?["frontend"] == .string(frontends[0]))
+        #expect(document["routers"]?.array?.compactMap { $0["frontend"]?.string } == frontends)
+        #expect(document["pids"]?["router"]?.array?.count == 3)
+        let starts = services.calls.filter { $0.hasPrefix("start") }
+        #expect(starts.count { $0.hasPrefix("start router") } == 3)
+        #expect(starts.contains { $0.contains("--routers \(frontends.joined(separator: ",")) ") })
+        let backends = frontends.map { $0.replacing("frontend", with: "backend") }.joined(separator: ",")
+        #expect(starts.contains("start alpha --routers \(backends) --exit-with-parent"))
+        up.send(SIGTERM)
+        #expect(await up.exitCode() == 0)
+        #expect(services.calls.suffix(3).allSatisfy { $0 == "stop router" })
+    }
+
     @Test(
         "What dies is started again, and the ready file has the new process",
         arguments: ["alpha", "router", "gateway"]

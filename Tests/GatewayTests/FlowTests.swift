@@ -45,12 +45,13 @@ import Wire
 
     @Test func whatTheRouterSaidOfItsLoadEnds() throws {
         let loads = SkillLoads()
-        loads.note(SkillLoad(skill: "echo", tenants: [0], session: 0), wait: 100, now: 1000)
-        #expect(loads.refusal("echo", tenant: 0, open: 0, now: 1000)?.retryAfter == 1)
-        #expect(loads.refusal("echo", tenant: 0, open: 0, now: 1000 + SkillLoads.validity) == nil)
-        loads.note(SkillLoad(skill: "echo", tenants: [0], session: 0), wait: 100, now: 5000)
-        loads.forget()
-        #expect(loads.refusal("echo", tenant: 0, open: 0, now: 5000) == nil)
+        let router = Identifier.timeOrdered(milliseconds: 1)
+        loads.note(SkillLoad(skill: "echo", tenants: [0], session: 0), at: router, wait: 100, now: 1000)
+        #expect(loads.refusal("echo", at: router, tenant: 0, open: 0, now: 1000)?.retryAfter == 1)
+        #expect(loads.refusal("echo", at: router, tenant: 0, open: 0, now: 1000 + SkillLoads.validity) == nil)
+        loads.note(SkillLoad(skill: "echo", tenants: [0], session: 0), at: router, wait: 100, now: 5000)
+        loads.forget(router)
+        #expect(loads.refusal("echo", at: router, tenant: 0, open: 0, now: 5000) == nil)
     }
 
     @Test func priorityAndTenantGoWithTheRequest() async throws {

@@ -29,7 +29,7 @@ final class ServedGateway: Sendable {
         sessions = try SessionService(store: store, name: "test", log: log)
         try await sessions.restore()
         // Nobody listens there.
-        try sessions.connect("ipc://\(folder.path)/router")
+        try sessions.connect(["ipc://\(folder.path)/router"])
         self.streams = StreamLimit(streams)
         let routes = GatewayRoutes(
             sessions: sessions,

@@ -104,7 +104,8 @@ final class Bench: Sendable {
         _ reports: Occurrence.Report...,
         step: UInt16 = 1,
         generation: UInt32 = 1,
-        attempt: UInt32 = 1
+        attempt: UInt32 = 1,
+        from router: Identifier? = nil
     ) {
         let header = Header(
             .event,
@@ -121,7 +122,7 @@ final class Bench: Sendable {
             default: return (report, nil)
             }
         }
-        requests.reported(header, read, now: 0)
+        requests.reported(header, read, from: router, now: 0)
     }
 
     func events() async throws -> [SessionEvent] {
@@ -232,6 +233,67 @@ final class Bench: Sendable {
         #expect(await eventually { bench.router.now.dispatched.count == 3 })
         #expect(bench.requests.beginDispatch(request)?.generation == 2)
         #expect(try await bench.store.openRequest(request).generation == 2)
+    }
+
+    @Test func withSeveralRoutersOneThatIsAwayIsWaitedForAMoment() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, isOnly: false, now: 0)
+        let request = try await bench.accept(timeout: 60_000)
+        #expect(bench.router.now.dispatched == [request])
+        bench.requests.routerReady(routerTwo, isOnly: false, now: 0)
+        bench.requests.routerLost(routerOne, now: 1000)
+        bench.requests.tick(now: 1999)
+        #expect(bench.requests.beginDispatch(request)?.generation == 1)
+        bench.requests.routerReady(routerOne, isOnly: false, now: 1999)
+        #expect(bench.router.now.dispatched == [request, request])
+        bench.requests.routerLost(routerOne, now: 2000)
+        bench.requests.tick(now: 3000)
+        #expect(await eventually { bench.router.now.dispatched.count == 3 })
+        let record = try await bench.store.openRequest(request)
+        #expect(record.generation == 2 && record.router == routerTwo)
+        // Nothing of the router that had it is taken any more; it is told when it comes back.
+        bench.report(request, 1, Trial.finished("old"), from: routerOne)
+        #expect(bench.requests.elsewhere(than: routerOne).map(\.generation) == [2])
+        #expect(bench.requests.elsewhere(than: routerTwo).isEmpty)
+        bench.report(request, 1, Trial.finished("new"), generation: 2, from: routerTwo)
+        let end = try await bench.event("request.finished", of: request)
+        #expect(end?.data["output"]?["text"]?.string == "new")
+    }
+
+    @Test func whatWasTakenOverGoesOnUnderItsNumbers() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let request = try await bench.accept(timeout: 60_000)
+        bench.report(request, 1, .delta("a"))
+        #expect(
+            bench.requests.begunJobs(of: request) == [
+                Execution(job: request.job(step: 1), generation: 1, attempt: 1)
+            ]
+        )
+        bench.requests.routerReady(routerTwo, now: 0)
+        #expect(await eventually { bench.router.now.dispatched.count == 2 })
+        #expect(bench.requests.beginDispatch(request)?.generation == 2)
+        bench.report(request, 2, .delta("b"), Trial.finished("ab"), from: routerTwo)
+        try await bench.event("request.finished", of: request)
+        let types = try await bench.types(of: request)
+        #expect(!types.contains("job.retrying") && types.count { $0 == "job.delta" } >= 1)
+        #expect(bench.requests.begunJobs(of: request).isEmpty)
+    }
+
+    @Test func aRouterThatDrainsHandsItsRequestsToTheOther() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, isOnly: false, now: 0)
+        let request = try await bench.accept(timeout: 60_000)
+        bench.requests.routerReady(routerTwo, isOnly: false, now: 0)
+        bench.requests.routerDrains(routerOne)
+        #expect(bench.requests.currentRouter == routerTwo)
+        // What it has it ends; what it refuses goes on.
+        bench.requests.tick(now: 1)
+        #expect(bench.router.now.dispatched == [request])
+        let draining = JobError(code: "draining", message: "")
+        bench.requests.refused(draining, Header(.nack, job: request, generation: 1), now: 0)
+        #expect(await eventually { bench.router.now.dispatched == [request, request] })
+        #expect(try await bench.store.openRequest(request).router == routerTwo)
     }
 
     @Test func whatWaitsForTheStoreIsBounded() async throws {

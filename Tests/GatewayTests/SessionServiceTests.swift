@@ -23,7 +23,7 @@ struct TestGateway {
             log: Log(service: "test", to: { _ in })
         )
         try await service.restore()
-        try service.connect("ipc://\(folder.file("frontend"))")
+        try service.connect(["ipc://\(folder.file("frontend"))"])
     }
 
     func router(instance: UInt64 = 1) async throws -> FakeRouter {

@@ -22,14 +22,14 @@ import Testing
     @Test func withoutOptionsItListensOnLoopback() throws {
         let settings = try settings(environment: ["SKILLBUS_STATE": "/var/lib/x/"])
         #expect(settings.host == "127.0.0.1" && settings.port == 8080 && settings.isLocal)
-        #expect(settings.router == "tcp://127.0.0.1:5555" && settings.state == "/var/lib/x")
+        #expect(settings.routers == ["tcp://127.0.0.1:5555"] && settings.state == "/var/lib/x")
     }
 
     @Test func anOptionComesBeforeItsVariable() throws {
         let environment = ["SKILLBUS_HTTP": "127.0.0.1:1", "SKILLBUS_ROUTERS": "router"]
         #expect(try settings(environment: environment).port == 1)
         #expect(try settings("--http", "localhost:2", environment: environment).port == 2)
-        #expect(try settings(environment: environment).router == "tcp://router:5555")
+        #expect(try settings(environment: environment).routers == ["tcp://router:5555"])
     }
 
     @Test(arguments: ["0.0.0.0:8080", "[::]:8080", "192.168.1.1:80", "example.org:80"])
@@ -88,5 +88,9 @@ import Testing
         for wrong in ["0", "-1", "many", "100001"] { #expect(refusal("--streams", wrong).contains("--streams")) }
     }
 
-    @Test func oneRouterForNow() { #expect(refusal("--routers", "a,b").contains("--routers")) }
+    @Test func routersAreAList() throws {
+        #expect(try settings("--routers", "a, b:7000").routers == ["tcp://a:5555", "tcp://b:7000"])
+        #expect(refusal("--routers", "a,b:x").contains("--routers"))
+        #expect(refusal("--routers", ",").contains("--routers"))
+    }
 }

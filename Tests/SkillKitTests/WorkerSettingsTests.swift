@@ -6,14 +6,6 @@ import Testing
 
 /// What a worker is told on its command line, and what it says while no router takes it.
 @Suite struct WorkerSettingsTests {
-    @Test("A list of routers is refused: a worker serves one")
-    func oneRouter() throws {
-        #expect(try SkillWorker.endpoint("router.example") == "tcp://router.example:5556")
-        #expect(try SkillWorker.endpoint("ipc:///tmp/backend.sock") == "ipc:///tmp/backend.sock")
-        let error = #expect(throws: UsageError.self) { try SkillWorker.endpoint("one,two:7000") }
-        #expect(error?.description.contains("names 2 routers, and a worker serves one") == true)
-    }
-
     @Test("A worker without a router says so after ten seconds, then rarely, and anew after each loss")
     func absence() {
         let start = ContinuousClock.now

@@ -189,14 +189,14 @@ class Connection:
 class Worker(Connection):
     """A worker whose test says what its jobs do."""
 
-    def __init__(self, endpoint, skill, concurrency=1, wait=True, key=None, **manifest):
+    def __init__(self, endpoint, skill, concurrency=1, wait=True, key=None, held=None, **manifest):
         self.name = f"python-{skill}-{os.urandom(2).hex()}"
         self.instance = text_id(new_id())
-        self.skill, self.concurrency, self.free = skill, concurrency, concurrency
+        self.skill, self.concurrency, self.free = skill, concurrency, concurrency - len(held or {})
         self.manifest = {"id": skill, "description": f"Does {skill}, for tests only.", "cacheTTL": 0,
                          "concurrency": concurrency} | manifest
         self.seen = 0
-        self.running = {}  # execution: number of its last event
+        self.running = dict(held or {})  # execution: number of its last event
         super().__init__(endpoint, key)
         if wait:
             assert self.welcomed.wait(10), "no WELCOME"

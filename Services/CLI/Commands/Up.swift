@@ -24,6 +24,7 @@ enum UpCommand {
                 .value("ready-file", "FILE", "written as JSON once every skill can be used"),
                 .value("skills", "NAME,...", "start only these workers; may be repeated"),
                 .value("workers", "NAME=N", "so many processes of a worker; may be repeated"),
+                .value("routers", "N", "so many routers, each ten ports after the one before", default: "1"),
                 .value("frontend", "ENDPOINT", "where gateways find the router (default tcp://127.0.0.1:5555)"),
                 .value("backend", "ENDPOINT", "where workers find the router (default tcp://127.0.0.1:5556)"),
                 .value("programs", "DIR", "the folder with the executables (default: beside this program)"),

@@ -10,6 +10,8 @@ extension Supervisor {
     struct Service {
         let role: Role
         let name: String
+        /// Which of its kind it is, from 0.
+        var number = 0
         let path: String
         let log: ServiceLog
         var process: ServiceProcess?

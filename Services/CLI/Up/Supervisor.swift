@@ -4,12 +4,12 @@ internal import Lifecycle
 internal import SessionClient
 internal import Wire
 
-/// Runs a router, a gateway and workers, and starts again what ends.
+/// Runs routers, a gateway and workers, and starts again what ends.
 ///
 ///     starting --all routable--> ready --something ended--> mending --all routable--> ready
 ///         `--------+------------------- first signal --------------+
 ///                  v
-///     draining: workers, then gateway, then router --all ended--> over      (second signal: all are killed)
+///     draining: workers, then gateway, then routers --all ended--> over      (second signal: all are killed)
 actor Supervisor {
     private enum Happening: Sendable {
         case ready(Int, process: Int32, JSONValue)
@@ -52,7 +52,11 @@ actor Supervisor {
                 log: ServiceLog(log, in: "\(folder.path)/logs", echoes: settings.isVerbose)
             )
         }
-        services.append(service(.router, "router", "skillbus-router", log: "router"))
+        for number in 0..<settings.routers {
+            let log = number == 0 ? "router" : "router-\(number + 1)"
+            services.append(service(.router, "router", "skillbus-router", log: log))
+            services[number].number = number
+        }
         services.append(service(.gateway, "gateway", "skillbus-gateway", log: "gateway"))
         for (name, count) in settings.workers {
             for number in 0..<count {
@@ -124,9 +128,14 @@ actor Supervisor {
     private func arguments(_ service: Service) -> [String] {
         let own =
             switch service.role {
-            case .router: ["--frontend", settings.frontend, "--backend", settings.backend]
-            case .gateway: ["--http", settings.http, "--state", folder.path, "--routers", settings.frontend]
-            case .worker: ["--routers", settings.backend]
+            case .router:
+                ["--frontend", settings.frontends[service.number], "--backend", settings.backends[service.number]]
+            case .gateway:
+                [
+                    "--http", settings.http, "--state", folder.path, "--routers",
+                    settings.frontends.joined(separator: ","),
+                ]
+            case .worker: ["--routers", settings.backends.joined(separator: ",")]
             }
         return own + keyArguments(service) + ["--exit-with-parent"]
     }
@@ -305,7 +314,7 @@ actor Supervisor {
     private func cleanUp() {
         Interrupts.shared.handle(nil)
         if let file = settings.readyFile { unlink(file) }
-        for endpoint in [settings.frontend, settings.backend] where endpoint.hasPrefix("ipc://") {
+        for endpoint in settings.frontends + settings.backends where endpoint.hasPrefix("ipc://") {
             unlink(String(endpoint.dropFirst(6)))
         }
         if let temporary = settings.temporary { rmdir(temporary) }

@@ -7,10 +7,11 @@ internal import Lifecycle
 struct UpSettings {
     /// `HOST:PORT` of the gateway; port 0 picks a free one.
     var http: String
-    /// Where gateways find the router.
+    /// Where gateways find the first router, and where workers do.
     var frontend: String
-    /// Where workers find the router.
     var backend: String
+    /// How many routers there are. The others are beside the first: ten ports further each, or in files of their own.
+    var routers: Int
     /// The folder with the executables.
     var programs: String
     /// Skills in order of their names, with the number of worker processes.
@@ -27,6 +28,7 @@ struct UpSettings {
         programs = options.value("programs").map(StateFolder.absolute) ?? UpSettings.programFolder
         readyFile = options.value("ready-file").map(StateFolder.absolute)
         isVerbose = options.flag("verbose")
+        routers = try options.integer("routers", in: 1...8) ?? 1
         workers = try UpSettings.workers(options, found: UpSettings.workerNames(in: programs), in: programs)
         for program in ["skillbus-router", "skillbus-gateway"]
         where access("\(programs)/\(program)", X_OK) != 0 {
@@ -35,7 +37,7 @@ struct UpSettings {
         let given = (options.value("frontend"), options.value("backend"))
         if port == 0 {
             // The kernel takes a path of 107 bytes.
-            let isShort = "\(state)/frontend.sock".utf8.count <= 107
+            let isShort = "\(state)/frontend-8.sock".utf8.count <= 107
             let number = UInt64.random(in: 0 ... .max)
             temporary = isShort ? nil : "/tmp/skillbus-\(String(number, radix: 36))"
             frontend = given.0 ?? "ipc://\(temporary ?? state)/frontend.sock"
@@ -45,7 +47,7 @@ struct UpSettings {
             frontend = given.0 ?? "tcp://127.0.0.1:5555"
             backend = given.1 ?? "tcp://127.0.0.1:5556"
         }
-        for endpoint in [frontend, backend] where endpoint.hasPrefix("tcp://") {
+        for endpoint in frontends + backends where endpoint.hasPrefix("tcp://") {
             _ = try UpSettings.split(String(endpoint.dropFirst(6)))
         }
         if let readyFile { try UpSettings.checkWritable(readyFile) }
@@ -67,11 +69,27 @@ struct UpSettings {
                 "choose another with --http HOST:PORT (port 0 picks a free one)"
             )
         }
-        for (endpoint, option) in [(frontend, "--frontend"), (backend, "--backend")] where endpoint.hasPrefix("tcp://")
-        {
+        let bound = frontends.map { ($0, "--frontend") } + backends.map { ($0, "--backend") }
+        for (endpoint, option) in bound where endpoint.hasPrefix("tcp://") {
             let (host, port) = try UpSettings.split(String(endpoint.dropFirst(6)))
             try UpSettings.checkPort(host, "\(port)", "the router", "choose another with \(option) tcp://HOST:PORT")
         }
+    }
+
+    /// Where gateways find each router, and where workers do.
+    var frontends: [String] { (0..<routers).map { UpSettings.endpoint(frontend, of: $0) } }
+    var backends: [String] { (0..<routers).map { UpSettings.endpoint(backend, of: $0) } }
+
+    private static func endpoint(_ first: String, of number: Int) -> String {
+        guard number > 0 else { return first }
+        if first.hasPrefix("ipc://") {
+            let name = first.hasSuffix(".sock") ? String(first.dropLast(5)) : first
+            return "\(name)-\(number + 1)\(first.hasSuffix(".sock") ? ".sock" : "")"
+        }
+        guard let colon = first.lastIndex(of: ":"), let port = Int(first[first.index(after: colon)...]) else {
+            return first
+        }
+        return "\(first[...colon])\(port + 10 * number)"
     }
 
     /// `HOST:PORT`, `[IPV6]:PORT`.

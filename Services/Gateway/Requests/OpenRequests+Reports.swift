@@ -17,24 +17,26 @@ extension OpenRequests {
     /// Reports of one request that are read, and stored, at a time.
     static let slice = 1000
 
-    /// EVENT.
-    func received(_ header: Header, _ body: RawSpan, now: UInt64) {
-        guard !park(header, body, EventRecordCursor(), next: header.sequence, onlyIfBusy: true) else { return }
+    /// EVENT. Of a router that does not have the request any more nothing is taken: another goes on with it.
+    func received(_ header: Header, _ body: RawSpan, from router: Identifier? = nil, now: UInt64) {
+        guard !park(header, body, EventRecordCursor(), next: header.sequence, onlyIfBusy: true, from: router) else {
+            return
+        }
         var cursor = EventRecordCursor()
         var reading = ReportReader.read(body, from: &cursor, upTo: OpenRequests.slice)
         tell(reading.problem, header)
-        guard !reading.isComplete else { return reported(header, reading.reports, now: now) }
+        guard !reading.isComplete else { return reported(header, reading.reports, from: router, now: now) }
         // Before the first piece is stored, since the rest is taken up when that is.
         let next = header.sequence == 0 ? 0 : header.sequence &+ UInt64(reading.reports.count)
-        if park(header, body, cursor, next: next, onlyIfBusy: false) {
-            reported(header, reading.reports, now: now)
+        if park(header, body, cursor, next: next, onlyIfBusy: false, from: router) {
+            reported(header, reading.reports, from: router, now: now)
             perform(state.withLock { unpark(header.job.request, in: &$0, now: now) })
         } else {
             // Of a request that is over only the end matters, which is answered.
             let rest = ReportReader.read(body, from: &cursor, upTo: .max)
             tell(rest.problem, header)
             reading.reports += rest.reports
-            reported(header, reading.reports, now: now)
+            reported(header, reading.reports, from: router, now: now)
         }
     }
 
@@ -50,10 +52,11 @@ extension OpenRequests {
         _ body: RawSpan,
         _ cursor: EventRecordCursor,
         next: UInt64,
-        onlyIfBusy: Bool
+        onlyIfBusy: Bool,
+        from router: Identifier?
     ) -> Bool {
         state.withLock { state in
-            guard let open = state.open[header.job.request] else { return false }
+            guard let open = state.open[header.job.request], open.isOf(router) else { return false }
             if onlyIfBusy, open.parked.isEmpty, open.pending.count < OpenRequests.slice { return false }
             guard hasRoom(for: body.byteCount, of: open, in: state) else {
                 // Nothing is lost by it: a gap is healed by the job's end, and the end is sent again until it is
@@ -104,10 +107,12 @@ extension OpenRequests {
     func reported(
         _ header: Header,
         _ reports: [(report: Occurrence.Report, outcome: RequestProgress.Outcome?)],
+        from router: Identifier? = nil,
         now: UInt64
     ) {
         let request = header.job.request
         let actions = state.withLock { state -> [Action] in
+            if let open = state.open[request], !open.isOf(router) { return [] }
             guard state.open[request] != nil else {
                 if state.superseded.contains(request) { return [] }
                 // Another gateway may have it: only the store knows whether it is over.

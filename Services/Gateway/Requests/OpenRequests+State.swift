@@ -46,6 +46,9 @@ extension OpenRequests {
 
         /// Bytes that are not stored yet.
         var waitingBytes: Int { pendingBytes + storingBytes + parkedBytes }
+
+        /// Whether what a router says of it counts: it is that router's, or no other's.
+        func isOf(_ other: Identifier?) -> Bool { other == nil || router == nil || router == other }
     }
 
     /// Somebody who has asked for a cancel.
@@ -60,9 +63,7 @@ extension OpenRequests {
         var open: [Identifier: Open] = [:]
         /// Of each session, in the order of acceptance.
         var sessions: [Identifier: [Identifier]] = [:]
-        var router: Identifier?
-        /// An instance that takes nothing new.
-        var draining: Identifier?
+        var routers = KnownRouters()
         /// Requests that were told to end and may run on somewhere.
         var cancelled: Set<Identifier> = []
         /// Requests that another gateway has taken over: what is still said of them here is not for us to acknowledge.

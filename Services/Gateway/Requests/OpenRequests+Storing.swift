@@ -73,8 +73,8 @@ extension OpenRequests {
 
     /// The request, if a router is there that can be given it now.
     func dispatchable(_ request: Identifier, in state: inout State, again: Bool = false) -> [Action] {
-        guard let open = state.open[request], let router = state.router, router != state.draining, !open.waits,
-            !open.isDispatching, again || open.router == nil, !open.progress.isOver, !open.progress.isCancelling
+        guard let open = state.open[request], !open.waits, !open.isDispatching, again || open.router == nil,
+            !open.progress.isOver, !open.progress.isCancelling, let router = target(of: open, in: state)
         else { return [] }
         guard open.storedRouter == router else {
             guard open.notedRouter != router else { return [] }
@@ -84,6 +84,13 @@ extension OpenRequests {
         guard open.storedGeneration == open.progress.generation else { return [] }
         state.open[request]?.isDispatching = true
         return [.dispatch(request)]
+    }
+
+    /// The router that may be sent a request now: the one that has it, or was chosen for it, else the best.
+    func target(of open: Open, in state: State) -> Identifier? {
+        let known = open.router ?? open.notedRouter
+        if let known, state.routers.takes(known) { return known }
+        return open.router == nil ? state.routers.choose(for: open.progress.skills) : nil
     }
 
     // MARK: Acting, outside the lock

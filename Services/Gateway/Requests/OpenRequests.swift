@@ -31,6 +31,8 @@ final class OpenRequests: Sendable {
         /// Bytes of one request, and of all, that may wait for the store.
         var requestBytes = 8 * 1024 * 1024
         var bytes = 64 * 1024 * 1024
+        /// How long a router is waited for that may only have lost its connection, while another is there.
+        var routerReturns: UInt64 = 1000
         /// How long after its deadline the router's word on a request is waited for.
         var deadlineGrace: UInt64 = 2000
     }
@@ -120,8 +122,8 @@ final class OpenRequests: Sendable {
         let actions = state.withLock { state in
             let others = state.sessions[record.session] ?? []
             state.superseded.remove(record.id)
-            // What another router has goes to the one that is here under a new generation.
-            let router = state.router == nil || state.router == record.router ? record.router : nil
+            // What a router has that is not here goes to one that is, under a new generation.
+            let router = record.router.flatMap { state.routers.isEmpty || state.routers.has($0) ? $0 : nil }
             state.open[record.id] = Open(
                 session: record.session,
                 composer: EventComposer(session: record.session, request: record.id),
@@ -202,11 +204,12 @@ final class OpenRequests: Sendable {
                     if open.router != nil { actions.append(.cancel(request, open.progress.generation)) }
                     actions += apply(to: request, in: &state, now: now) { $0.failed(.requestTimedOut) }
                     state.remember(cancelled: request)
-                } else if open.router == nil, !open.waits, !open.isDispatching, state.router == nil,
+                } else if open.router == nil, !open.waits, !open.isDispatching, state.routers.isEmpty,
                     open.storedGeneration == 1, now >= open.unroutedSince + patience.withoutRouter
                 {
                     actions += apply(to: request, in: &state, now: now) { $0.failed(.noRouterCame) }
                 } else {
+                    actions += failOver(request, in: &state, now: now)
                     // What could not be sent when it was due, because too much was waiting to be sent.
                     actions += dispatchable(request, in: &state)
                 }

@@ -76,6 +76,13 @@ struct RequestProgress {
         }
     }
 
+    /// The skills that it needs, as far as they are known.
+    var skills: [String] { (plan?.steps ?? []).map(\.skill) }
+
+    /// The last execution of each job that has begun and not ended, for a router that takes the request over: workers may
+    /// have them still.
+    var begunJobs: [Execution] { jobs.values.filter { $0.outcome == nil && $0.execution.attempt > 0 }.map(\.execution) }
+
     // MARK: What comes in
 
     /// Puts back what the store knows of a job, after a restart.

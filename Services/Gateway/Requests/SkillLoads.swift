@@ -15,12 +15,13 @@ final class SkillLoads: Sendable {
     /// For how long the router's word holds, in milliseconds. It says it again each second.
     static let validity: UInt64 = 3000
 
-    private let loads = Mutex<[String: Load]>([:])
+    /// By the router that said it.
+    private let loads = Mutex<[Identifier: [String: Load]]>([:])
 
-    /// The router has said how a skill stands; a wait of 0 says that there is room again.
-    func note(_ load: SkillLoad, wait: UInt64, now: UInt64) {
+    /// A router has said how a skill stands; a wait of 0 says that there is room again.
+    func note(_ load: SkillLoad, at router: Identifier, wait: UInt64, now: UInt64) {
         loads.withLock { loads in
-            loads[load.skill] =
+            loads[router, default: [:]][load.skill] =
                 wait == 0
                 ? nil
                 : Load(
@@ -33,20 +34,21 @@ final class SkillLoads: Sendable {
     }
 
     /// What a router said that is gone means nothing.
-    func forget() { loads.withLock { $0 = [:] } }
+    func forget(_ router: Identifier) { loads.withLock { $0[router] = nil } }
 
     /// Whether a request for a skill is taken now.
     /// - Parameters:
     ///   - skill: The skill.
+    ///   - router: The one that would get it.
     ///   - tenant: The number of its tenant.
     ///   - open: Requests of its session that have not ended.
     ///   - now: Milliseconds of the steady clock.
     /// - Returns: Why it is not taken; nil when it is.
-    func refusal(_ skill: String, tenant: UInt64, open: Int, now: UInt64) -> JobError? {
+    func refusal(_ skill: String, at router: Identifier?, tenant: UInt64, open: Int, now: UInt64) -> JobError? {
         let wait = loads.withLock { loads -> UInt64? in
-            guard let load = loads[skill] else { return nil }
+            guard let router, let load = loads[router]?[skill] else { return nil }
             guard now < load.until else {
-                loads[skill] = nil
+                loads[router]?[skill] = nil
                 return nil
             }
             return load.tenants.contains(tenant) && open >= load.session ? load.wait : nil

@@ -7,27 +7,35 @@ extension SessionService {
     /// Puts a request into a message and gives it to the router.
     func dispatch(_ request: Identifier) async {
         guard let (generation, finished) = requests.beginDispatch(request) else { return }
+        guard let (router, isAttached) = requests.target(of: request) else {
+            // It went in between; the request's turn comes with the next.
+            return requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { _ in false }
+        }
         do {
             let record = try await store.openRequest(request)
             guard requests.isCurrent(record) else { return requests.superseded(request) }
             let turns = try await store.history(before: request, limit: History.requests)
-            var message = try submission(record, generation: generation, finished: finished, turns: turns)
-            if requests.isAttached(request) { message.header.flags.insert(.resent) }
+            let begun = generation > 1 ? requests.begunJobs(of: request) : []
+            var message = try submission(record, generation: generation, finished: finished, begun: begun, turns: turns)
+            if isAttached { message.header.flags.insert(.resent) }
+            // Another router had it, whose jobs may be running on: they are waited for before anything begins anew.
+            if generation > 1 { message.header.flags.insert(.elsewhere) }
             let bytes = record.attachments.reduce(0) { $0 + $1.bytes }
             let isLarge = bytes > 1024 * 1024
             if isLarge { await largeDispatch.enter() }
             defer { if isLarge { largeDispatch.leave() } }
             // What would not be taken is not read: its turn comes with the clock.
-            let hasRoom = link.hasRoom(for: bytes)
+            let hasRoom = links.hasRoom(for: bytes, at: router)
             if hasRoom {
                 message.attachments = try await attachments(of: record)
                 try message.check()
             }
-            requests.dispatch(request, generation: generation, now: Monotonic.milliseconds) { [message] remaining in
+            let now = Monotonic.milliseconds
+            requests.dispatch(request, generation: generation, to: router, now: now) { [message] remaining in
                 guard hasRoom else { return false }
                 var message = message
                 message.header.value = remaining
-                return link.send(message)
+                return links.send(message, to: router)
             }
         } catch StoreError.notFound {
             // It ended in the meantime.
@@ -58,6 +66,7 @@ extension SessionService {
         _ record: OpenRequestRecord,
         generation: UInt32,
         finished: [JobInput.Previous],
+        begun: [Execution],
         turns: [HistoryRecord]
     ) throws(WireError) -> Outgoing {
         let stored = try JSONBody.decode(RequestInput.self, from: record.input)
@@ -80,7 +89,7 @@ extension SessionService {
         }
         return Outgoing(
             Header(.submit, flags: stored.priority?.flags ?? [], job: record.id, generation: generation),
-            body: try JobBody.encode(skill: stored.skill ?? "", input: input)
+            body: try JobBody.encode(skill: stored.skill ?? "", input: input, begun: begun)
         )
     }
 

@@ -70,6 +70,7 @@ extension SessionService {
         guard let skill = request.skill else { return }
         let refusal = requests.loads.refusal(
             skill,
+            at: requests.router(for: [skill]),
             tenant: TenantNumber.of(owner),
             open: requests.count(in: session),
             now: Monotonic.milliseconds
@@ -206,7 +207,7 @@ extension SessionService {
             endsOnDisconnect: request.onDisconnect == .cancel,
             idempotency: request.idempotencyKey.map { ($0, request.hash(in: session)) },
             events: events,
-            router: requests.currentRouter,
+            router: requests.router(for: request.skill.map { [$0] } ?? []),
             retryOf: retryOf?.job,
             openPerSession: quota.perSession,
             openPerOwner: quota.perOwner

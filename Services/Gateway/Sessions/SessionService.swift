@@ -5,7 +5,7 @@ internal import Synchronization
 internal import Telemetry
 internal import Wire
 
-/// The gateway without HTTP: sessions, requests and their events, durable, over one router.
+/// The gateway without HTTP: sessions, requests and their events, durable, over its routers.
 final class SessionService: SessionAPI {
     /// Sessions belong to the tenant of a token. Without tokens there is one owner: whoever can reach the gateway.
     static let owner = "local"
@@ -13,7 +13,7 @@ final class SessionService: SessionAPI {
     let store: any SessionStore
     let requests: OpenRequests
     let followers: Followers
-    let link: RouterLink
+    let links: RouterLinks
     let log: Log
     let quota: Quota
     private let drains = Atomic<Bool>(false)
@@ -38,13 +38,13 @@ final class SessionService: SessionAPI {
         self.quota = quota
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
-        link = try RouterLink(name: name, requests: requests, key: key, log: log)
+        links = try RouterLinks(name: name, requests: requests, key: key, log: log)
         ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Takes up what was open when the process ended. To be called once, before anything else.
     func restore() async throws(StoreError) {
-        requests.attach(router: link) { [weak self] request in
+        requests.attach(router: links) { [weak self] request in
             Task { await self?.dispatch(request) }
         }
         let open: [OpenRequestRecord]
@@ -60,8 +60,8 @@ final class SessionService: SessionAPI {
         sharedStore?.join(self)
     }
 
-    /// Connects to the router, and stays connected.
-    func connect(_ endpoint: String) throws(BusError) { try link.start(endpoint) }
+    /// Connects to the routers, and stays connected.
+    func connect(_ endpoints: [String]) throws(BusError) { try links.start(endpoints) }
 
     /// Deletes what is too old or too much, from now on every ten minutes.
     func keepOnly(_ retention: Retention, every interval: Duration = .seconds(600)) {
@@ -98,7 +98,7 @@ final class SessionService: SessionAPI {
         clock.withLock { $0 }?.cancel()
         pruning.withLock { $0 }?.cancel()
         ticks.continuation.finish()
-        await link.close()
+        await links.close()
         await store.close()
     }
 
@@ -107,7 +107,7 @@ final class SessionService: SessionAPI {
 
     var readiness: Readiness {
         Readiness(
-            router: link.isReady,
+            router: links.isReady,
             store: store.isWritable,
             draining: isDraining
         )
@@ -225,16 +225,16 @@ final class SessionService: SessionAPI {
         }
     }
 
-    // MARK: Questions to the router
+    // MARK: Questions to the routers
 
-    func skills() async throws(GatewayError) -> [UInt8] { try await link.ask(Query(ask: .skills)) }
+    func skills() async throws(GatewayError) -> [UInt8] { try await links.skills() }
 
     func route(_ text: String, attachments: [JobInput.Attachment]) async throws(GatewayError) -> Plan {
         guard !text.allSatisfy(\.isWhitespace) || !attachments.isEmpty else { throw NewRequest.emptyText }
         guard text.utf8.count <= Limits.requestText else {
             throw .tooLarge(what: "text", limit: Limits.requestText, got: text.utf8.count)
         }
-        let answer = try await link.ask(
+        let answer = try await links.ask(
             Query(ask: .route, text: text, attachments: attachments.isEmpty ? nil : attachments)
         )
         do throws(WireError) {

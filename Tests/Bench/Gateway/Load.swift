@@ -67,7 +67,7 @@ final class Load: BusClientUser {
         }
     }
 
-    func connected() {
+    func connected(_ link: BusLink) {
         let hello = Hello(
             gateway: "bench-\(Environment.processID)",
             instance: first,
@@ -80,11 +80,11 @@ final class Load: BusClientUser {
         }
     }
 
-    func disconnected() { fail("the router has gone") }
+    func disconnected(_ link: BusLink) { fail("the router has gone") }
 
     func rejected(_ error: WireError) { fail("\(error)") }
 
-    func received(_ message: consuming Incoming) {
+    func received(_ message: consuming Incoming, from link: BusLink) {
         switch message.header.type {
         case .event: take(message)
         case .welcome: state.withLock { $0.nextQuery = 1 }

@@ -55,9 +55,14 @@ struct Ledger: Skill {
 
     let path: String
 
-    func execute(_ input: SkillInput, _ arguments: NoArguments, _ context: SkillContext) async throws -> SkillOutput {
+    struct Arguments: SkillArguments {
+        var milliseconds: Int?
+        static let descriptions = ["milliseconds": "time between the two lines"]
+    }
+
+    func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
         try appendLine("start \(context.idempotencyKey) \(context.execution.attempt) \(getpid())", to: path)
-        try await Task.sleep(for: .milliseconds(100))
+        try await Task.sleep(for: .milliseconds(arguments.milliseconds ?? 100))
         try appendLine("end \(context.idempotencyKey) \(context.execution.attempt) \(getpid())", to: path)
         return SkillOutput(text: input.text)
     }

@@ -35,8 +35,9 @@ async def router_killed(folder, programs):
             _, twice = check_ledger(system.ledger)
             require(not twice, "; ".join(twice))
             again = len(user.of("job.started")) - len(outcomes)
+            require(again <= 0, f"{again} attempts begun again")
             return (f"{len(outcomes)} accepted, all ended: {outcomes.count('finished')} finished, {outcomes.count('failed')} "
-                    f"outcome_unknown (not idempotent); {max(again, 0)} attempts begun again; next event at most "
+                    f"outcome_unknown (not idempotent); none begun again; next event at most "
                     f"{max(delays):.1f} s after the restart")
 
 
