@@ -7,14 +7,6 @@ import Wire
 
 /// Jobs that were given up.
 @Suite struct DeadLetterTests {
-    private let folder: TemporaryFolder
-    private let store: SQLiteSessionStore
-
-    init() throws {
-        folder = try TemporaryFolder()
-        store = try SQLiteSessionStore(folder: folder.path)
-    }
-
     /// The event that says that an attempt began, that another one follows, or that the job was given up.
     private func told(_ request: Identifier, _ type: String, attempt: UInt32, outcome: String? = nil) -> EventBatch.Item
     {
@@ -30,6 +22,13 @@ import Wire
         )
     }
 
+    /// A request of the session with a job that was given up.
+    private func giveUp(_ session: TestSession, _ text: String = "bad") async throws -> Identifier {
+        let request = try await session.request(text)
+        try await giveUp(request, of: session)
+        return request
+    }
+
     private func giveUp(_ request: Identifier, of session: TestSession) async throws {
         for attempt in 1...3 as ClosedRange<UInt32> {
             if attempt > 1 { try await session.append(request, told(request, "job.retrying", attempt: attempt)) }
@@ -42,12 +41,21 @@ import Wire
         )
     }
 
-    @Test func aJobThatIsGivenUpIsListedWithTheCommitOfItsEnd() async throws {
+    /// A request that a dead letter is sent again as.
+    private func retry(_ session: TestSession, _ letter: Identifier, perSession: Int = 50) -> Acceptance {
+        var acceptance = session.acceptance(perSession: perSession)
+        acceptance.retryOf = letter
+        return acceptance
+    }
+
+    @Test(arguments: StoreKind.all) func aJobThatIsGivenUpIsListedWithTheCommitOfItsEnd(_ kind: StoreKind)
+        async throws
+    {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         let good = try await session.request("good")
         try await session.append(good, job(good, last: 1, outcome: "finished"))
-        let bad = try await session.request("bad")
-        try await giveUp(bad, of: session)
+        let bad = try await giveUp(session)
         let list = try await store.deadLetters(owner: "someone", before: nil, limit: 10)
         let letter = try #require(list.first)
         #expect(list.count == 1 && letter.job == bad.job(step: 1) && letter.text == "bad" && letter.skill == "echo")
@@ -64,16 +72,15 @@ import Wire
         #expect(try await store.deadLetters(owner: "another", before: nil, limit: 10).isEmpty)
         await #expect(throws: StoreError.notFound) { _ = try await store.deadLetter(letter.job, owner: "another") }
         await #expect(throws: StoreError.notFound) { try await store.discardDeadLetter(letter.job, owner: "another") }
-        #expect(try SQLiteSessionStore.check(folder: folder.path).problems.isEmpty)
-        await store.close()
+        try await store.check()
     }
 
-    @Test func theListGoesFromTheLatestByPages() async throws {
+    @Test(arguments: StoreKind.all) func theListGoesFromTheLatestByPages(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         var jobs: [Identifier] = []
         for number in 0..<3 {
-            let request = try await session.request("\(number)")
-            try await giveUp(request, of: session)
+            let request = try await giveUp(session, "\(number)")
             jobs.insert(request.job(step: 1), at: 0)
         }
         let first = try await store.deadLetters(owner: "someone", before: nil, limit: 2)
@@ -82,10 +89,10 @@ import Wire
         try await store.discardDeadLetter(jobs[1], owner: "someone")
         #expect(try await store.deadLetters(owner: "someone", before: nil, limit: 9).map(\.job) == [jobs[0], jobs[2]])
         await #expect(throws: StoreError.notFound) { try await store.discardDeadLetter(jobs[1], owner: "someone") }
-        await store.close()
     }
 
-    @Test func itIsSentAgainOnce() async throws {
+    @Test(arguments: StoreKind.all) func itIsSentAgainOnce(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
         var acceptance = session.acceptance("with a file")
         acceptance.attachments = [StoredAttachment(name: "a", mediaType: "text/plain", data: [1, 2, 3])]
@@ -97,35 +104,61 @@ import Wire
         #expect(input.attachments.map(\.bytes) == [3] && input.timeout == 60_000)
         #expect(try await store.attachment(0, of: input.request) == [1, 2, 3])
 
-        var again = session.acceptance("with a file")
-        again.retryOf = letter
+        let again = retry(session, letter)
         guard case .accepted = try await session.accept(again) else {
             Issue.record("not accepted")
             return
         }
         #expect(try await store.deadLetter(letter, owner: "someone").summary.retriedAs == again.request)
-        var third = session.acceptance("with a file")
-        third.retryOf = letter
-        #expect(try await session.accept(third) == .replayed(again.request))
+        #expect(try await session.accept(retry(session, letter)) == .replayed(again.request))
         // What is refused is not noted.
-        let other = try await session.request("other")
-        try await giveUp(other, of: session)
-        var refused = session.acceptance("other", perSession: 1)
-        refused.retryOf = other.job(step: 1)
+        let other = try await giveUp(session, "other")
+        let refused = retry(session, other.job(step: 1), perSession: 1)
         #expect(try await session.accept(refused) == .tooManyInSession(1))
         #expect(try await store.deadLetter(other.job(step: 1), owner: "someone").summary.retriedAs == nil)
-        await store.close()
+        try await store.check()
     }
 
-    @Test func itGoesWithItsRequest() async throws {
+    @Test(arguments: StoreKind.all) func itGoesWithItsRequest(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
         let session = try await TestSession(store)
-        let request = try await session.request()
-        try await giveUp(request, of: session)
+        _ = try await giveUp(session)
         let later = Timestamp(milliseconds: Timestamp.now.milliseconds + 10 * 86_400_000)
         _ = try await store.prune(Retention(age: 86_400_000, bytes: nil), at: later)
         #expect(try await store.deadLetters(owner: "someone", before: nil, limit: 9).isEmpty)
-        #expect(try SQLiteSessionStore.check(folder: folder.path).problems.isEmpty)
-        await store.close()
+        try await store.check()
+    }
+
+    @Test(arguments: StoreKind.all) func ofManyWhoSendItAgainAtOnceOneDoes(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
+        let session = try await TestSession(store)
+        let letter = try await giveUp(session).job(step: 1)
+        let outcomes = try await withThrowingTaskGroup(of: (Identifier, AcceptanceOutcome).self) { group in
+            for _ in 1...8 {
+                group.addTask {
+                    let again = retry(session, letter)
+                    return (again.request, try await session.accept(again))
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        let accepted = outcomes.filter { if case .accepted = $0.1 { true } else { false } }
+        let only = try #require(accepted.first?.0)
+        #expect(accepted.count == 1 && outcomes.count { $0.1 == .replayed(only) } == 7)
+        #expect(try await store.deadLetter(letter, owner: "someone").summary.retriedAs == only)
+    }
+
+    @Test(arguments: StoreKind.all) func whatIsNotOnTheListIsNotSentAgain(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
+        let session = try await TestSession(store)
+        let letter = try await giveUp(session).job(step: 1)
+        let other = try await TestSession(store, owner: "another")
+        await #expect(throws: StoreError.notFound) { _ = try await other.accept(retry(other, letter)) }
+        await #expect(throws: StoreError.notFound) { _ = try await store.deadLetterInput(letter, owner: "another") }
+        try await store.discardDeadLetter(letter, owner: "someone")
+        await #expect(throws: StoreError.notFound) { _ = try await session.accept(retry(session, letter)) }
+        await #expect(throws: StoreError.notFound) { _ = try await store.deadLetterInput(letter, owner: "someone") }
+        #expect(try await store.openRequests().isEmpty)
     }
 
     @Test func whatWasGivenUpBeforeThereWasAListIsOnIt() async throws {

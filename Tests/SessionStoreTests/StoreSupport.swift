@@ -126,6 +126,26 @@ final class OpenStore: SessionStore {
     func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
         try await store.jobs(owner: owner, after: cursor, limit: limit)
     }
+
+    func deadLetters(
+        owner: String,
+        before cursor: Int64?,
+        limit: Int
+    ) async throws(StoreError) -> [DeadLetterSummary] {
+        try await store.deadLetters(owner: owner, before: cursor, limit: limit)
+    }
+
+    func deadLetter(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterRecord {
+        try await store.deadLetter(job, owner: owner)
+    }
+
+    func deadLetterInput(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterInput {
+        try await store.deadLetterInput(job, owner: owner)
+    }
+
+    func discardDeadLetter(_ job: Identifier, owner: String) async throws(StoreError) {
+        try await store.discardDeadLetter(job, owner: owner)
+    }
 }
 
 /// A session with shortcuts for what tests do again and again.

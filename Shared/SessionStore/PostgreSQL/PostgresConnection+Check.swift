@@ -8,7 +8,7 @@ extension PostgresConnection {
         let query: StaticString
     }
 
-    /// Looks through the store; to be called within ``look(_:)``.
+    /// Looks through the store; to be called within ``unhurriedLook(_:)``.
     func check(_ path: String) throws(StoreError) -> StoreReport {
         guard let version = try PostgresSchema.found(in: self) else {
             throw .cannotOpen(path: path, reason: "there is no session store in this database")

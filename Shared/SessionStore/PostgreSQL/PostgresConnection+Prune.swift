@@ -71,7 +71,7 @@ extension PostgresConnection {
                     .number(next)
                 ) { (Int($0.integer(0)), $0.integer(1)) } ?? (0, 0)
             deleted.events = count
-            // Jobs and attachments go with their request.
+            // Jobs, dead letters and attachments go with their request.
             deleted.requests = try run(
                 "DELETE FROM requests WHERE session = $1 AND terminal_seq < $2",
                 .number(session),

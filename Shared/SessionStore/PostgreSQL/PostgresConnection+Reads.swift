@@ -6,8 +6,17 @@ extension PostgresConnection {
     func look<Value>(
         _ body: (PostgresConnection) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        try transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", body)
+        try transaction(PostgresConnection.snapshot, body)
     }
+
+    /// The same with queries that go over whole tables.
+    func unhurriedLook<Value>(
+        _ body: (PostgresConnection) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        try unhurriedTransaction(PostgresConnection.snapshot, body)
+    }
+
+    private static let snapshot = "ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     /// A session's row number and the number of its last event.
     func sessionRow(_ session: Identifier, _ owner: String) throws(StoreError) -> (number: Int64, last: UInt64) {

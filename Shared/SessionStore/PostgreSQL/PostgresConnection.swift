@@ -71,12 +71,6 @@ final class PostgresConnection {
         return String(cString: text)
     }
 
-    /// From now on statements may take hours.
-    func takeYourTime() throws(StoreError) {
-        try execute("SET statement_timeout = 0")
-        answerTime = 86_400_000
-    }
-
     /// Runs one statement.
     /// - Returns: How many rows it changed or gave.
     @discardableResult
@@ -121,6 +115,23 @@ final class PostgresConnection {
         } catch {
             rollBack()
             throw error
+        }
+    }
+
+    /// A transaction whose statements go over whole tables and may take hours. For locks it does not wait longer than
+    /// others do: whoever waits for that of a table holds up all who come after.
+    func unhurriedTransaction<Value>(
+        _ mode: String = "",
+        _ body: (PostgresConnection) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        let usual = answerTime
+        answerTime = 86_400_000
+        defer { answerTime = usual }
+        return try transaction(mode) { connection throws(StoreError) in
+            try connection.execute(
+                "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = \(PostgresConnection.statementTime)"
+            )
+            return try body(connection)
         }
     }
 

@@ -27,7 +27,7 @@ enum PostgresSchema {
     static func migrate(_ connection: PostgresConnection, to version: Int64 = version) throws(StoreError) {
         // Most starts find everything as it should be, and need no lock for that.
         if let found = try found(in: connection), found == version { return }
-        try connection.transaction { connection throws(StoreError) in
+        try connection.unhurriedTransaction { connection throws(StoreError) in
             try connection.execute("SELECT pg_advisory_xact_lock(\(migrationLock))::text")
             let found = try found(in: connection) ?? 0
             guard found <= version else { throw .newerSchema(found: found, known: version) }
@@ -39,8 +39,9 @@ enum PostgresSchema {
     }
 
     /// A step that has been released never changes.
-    static let steps = [
-        """
+    static let steps = [firstTables, deadLetters]
+
+    private static let firstTables = """
         CREATE SCHEMA IF NOT EXISTS skillbus;
 
         CREATE TABLE schema_version(version bigint PRIMARY KEY, since timestamptz NOT NULL DEFAULT now());
@@ -159,5 +160,4 @@ enum PostgresSchema {
         );
 
         """
-    ]
 }

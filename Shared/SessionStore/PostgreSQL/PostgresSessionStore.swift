@@ -85,8 +85,9 @@ public final class PostgresSessionStore: SharedSessionStore {
     public static func check(_ address: PostgresAddress) async throws(StoreError) -> StoreReport {
         try await onThread { () throws(StoreError) in
             let connection = try PostgresConnection(address, name: "check")
-            try connection.takeYourTime()
-            return try connection.look { connection throws(StoreError) in try connection.check(address.shown) }
+            return try connection.unhurriedLook { connection throws(StoreError) in
+                try connection.check(address.shown)
+            }
         }
     }
 
@@ -286,6 +287,38 @@ public final class PostgresSessionStore: SharedSessionStore {
         try await pool.use { connection throws(StoreError) in
             try connection.jobs(owner: owner, after: cursor, limit: limit)
         }
+    }
+
+    // MARK: Dead letters
+
+    /// Jobs that were given up.
+    public func deadLetters(
+        owner: String,
+        before cursor: Int64?,
+        limit: Int
+    ) async throws(StoreError) -> [DeadLetterSummary] {
+        try await pool.use { connection throws(StoreError) in
+            try connection.deadLetters(owner: owner, before: cursor, limit: limit)
+        }
+    }
+
+    /// One of them.
+    public func deadLetter(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterRecord {
+        try await pool.use { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.deadLetter(job, owner: owner) }
+        }
+    }
+
+    /// What it worked on.
+    public func deadLetterInput(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterInput {
+        try await pool.use { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in try connection.deadLetterInput(job, owner: owner) }
+        }
+    }
+
+    /// Takes one off the list.
+    public func discardDeadLetter(_ job: Identifier, owner: String) async throws(StoreError) {
+        try await pool.use { connection throws(StoreError) in try connection.discardDeadLetter(job, owner: owner) }
     }
 }
 

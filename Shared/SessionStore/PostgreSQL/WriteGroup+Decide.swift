@@ -17,6 +17,13 @@ extension WriteGroup {
             let wasPruned = pruned.contains(PrunedSession(id: request.session, owner: request.owner))
             return .failure(wasPruned ? .pruned : .notFound)
         }
+        if let deadLetter = request.retryOf {
+            switch retry(of: deadLetter, owner: request.owner) {
+            case .success(let earlier?): return .success(.replayed(earlier))
+            case .failure(let error): return .failure(error)
+            case .success(nil): break
+            }
+        }
         if request.whenBusy == .reject, session.open > 0 { return .success(.busy(session.open)) }
         if session.open >= request.openPerSession { return .success(.tooManyInSession(session.open)) }
         let openOfOwner = openOfOwner[request.owner] ?? 0
@@ -31,6 +38,7 @@ extension WriteGroup {
                 request: request
             )
         )
+        if let deadLetter = request.retryOf { noteRetry(of: deadLetter, as: request.request) }
         if request.whenBusy == .interrupt {
             changes.interrupts.append(InterruptRow(session: session.number, before: number))
         }

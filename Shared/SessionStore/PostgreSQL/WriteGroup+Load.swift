@@ -30,6 +30,7 @@ extension WriteGroup {
         }
         if !batches.isEmpty { try loadRequests(connection, Set(batches.map(\.request))) }
         guard !acceptances.isEmpty else { return }
+        try loadDeadLetters(connection, acceptances)
         let missing = acceptances.filter { sessions[$0.session]?.owner != $0.owner }
         if !missing.isEmpty {
             let found = try connection.rows(

@@ -44,6 +44,7 @@ extension WriteGroup {
                 .numbers(changed.map(\.bytes))
             )
         }
+        try writeRetries(connection)
         try writeKeys(connection)
         try writeLog(connection)
     }
@@ -212,5 +213,6 @@ extension WriteGroup {
             """,
             .ids(changes.endedJobs)
         )
+        try writeDeadLetters(connection)
     }
 }

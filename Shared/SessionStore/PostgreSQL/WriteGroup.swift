@@ -5,7 +5,7 @@ internal import Wire
 /// what they change is written, each in a few statements, however many writes there are.
 ///
 /// Locks are taken in one order, so that two gateways never wait for each other: sessions by number, then requests by
-/// number, then keys, then the skill log. A session's row stays locked until the commit, so its numbers become visible
+/// number, then dead letters, then keys, then the skill log. A session's row stays locked until the commit, so its numbers become visible
 /// in their order; a request's row stays locked, so nobody takes it over in between.
 struct WriteGroup {
     /// A session to be made.
@@ -22,6 +22,7 @@ struct WriteGroup {
     var keys: [Key: KeyRow] = [:]
     var openOfOwner: [String: Int] = [:]
     var pruned: Set<PrunedSession> = []
+    var deadLetters: [Identifier: DeadLetterRow] = [:]
     /// Numbers for requests that are accepted.
     var numbers: [Int64] = []
     var changes = Changes()
