@@ -55,6 +55,15 @@ import Wire
     /// pages misses any.
     @Test func theListGrowsOnlyAtItsStart() async throws {
         let stores = [try await open("a"), try await open("b")]
+        // Between its number and its commit each takes a different time.
+        try await PostgresServer.query(
+            """
+            CREATE FUNCTION public.linger() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN PERFORM pg_sleep(random() / 20); RETURN NULL; END $$;
+            CREATE TRIGGER linger AFTER INSERT ON skillbus.dead_letters FOR EACH ROW EXECUTE FUNCTION public.linger()
+            """,
+            at: url
+        )
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in stores {
                 for _ in 0..<3 {
