@@ -206,6 +206,17 @@ struct ManifestIndex: Sendable {
         }
     }
 
+    /// The share of the skills that are of a kind which the lexicon knows, and no other of that kind; 0 to 1.
+    var cueTrust: Double {
+        var isKnown = [Bool](repeating: false, count: manifests.count)
+        for owners in owners {
+            let strong = owners.filter { $0.strength >= 0.5 }
+            if strong.count == 1 { isKnown[strong[0].skill] = true }
+        }
+        let share = Double(isKnown.count { $0 }) / Double(max(manifests.count, 1))
+        return min(1, max(0, 2 * share - 0.6))
+    }
+
     // MARK: Scoring
 
     /// How a text's words compare with the manifests.
@@ -218,6 +229,17 @@ struct ManifestIndex: Sendable {
         var example: [Int32]
         /// Features that spoke for a skill, with the units they came from.
         var spoken: Set<UInt64>
+
+        /// Nothing in common with any of so many skills.
+        static func none(of count: Int) -> Comparison {
+            let zeros = [Double](repeating: 0, count: count)
+            return Comparison(
+                lexical: zeros,
+                similarity: zeros,
+                example: Array(repeating: -1, count: count),
+                spoken: []
+            )
+        }
     }
 
     func compare(_ found: Features) -> Comparison {

@@ -1,0 +1,197 @@
+internal import Glibc
+
+/// A support vector machine for each class against the others, linear, with squared hinge loss.
+///
+/// Trained by dual coordinate descent with shrinking: C.-J. Hsieh et al., "A Dual Coordinate Descent Method for
+/// Large-scale Linear SVM", ICML 2008, algorithm 3, which is also what LIBLINEAR does by default.
+struct LinearClassifier: Sendable {
+    /// Weights of all classes for a feature, one after the other: a text is scored with one walk through each of its rows.
+    private var weights: [Int8]
+    /// What the weights of a class are multiples of.
+    private var scales: [Float]
+    private var biases: [Float]
+    let classCount: Int
+    /// Classes rounded up to what is added up at once.
+    private let stride: Int
+
+    /// How hard a class is learned.
+    struct Settings {
+        /// The price of a mistake.
+        var cost: Float = 2
+        /// How much more a text of the class itself counts than one of all the others.
+        var ownWeight: Float = 5
+        /// How often the texts are gone through at most.
+        var rounds = 40
+        /// The violation at which nothing more is to be gained.
+        var tolerance: Float = 0.1
+    }
+
+    /// Learns.
+    /// - Parameters:
+    ///   - classes: The class of each text.
+    ///   - importance: How much each text counts.
+    init(
+        _ texts: [Vocabulary.Vector],
+        classes: [Int32],
+        importance: [Float],
+        classCount: Int,
+        featureCount: Int,
+        settings: Settings = Settings()
+    ) {
+        self.classCount = classCount
+        stride = (classCount + 15) / 16 * 16
+        weights = Array(repeating: 0, count: featureCount * stride)
+        scales = Array(repeating: 0, count: stride)
+        biases = Array(repeating: 0, count: stride)
+        let problem = Problem(texts, featureCount: featureCount)
+        for number in 0..<classCount {
+            let (learned, bias) = problem.solve(classes: classes, positive: Int32(number), importance, settings)
+            let most = learned.reduce(Float(0)) { max($0, abs($1)) }
+            guard most > 0 else {
+                biases[number] = bias
+                continue
+            }
+            let scale = most / 127
+            for (feature, weight) in learned.enumerated() where weight != 0 {
+                weights[feature * stride + number] = Int8((weight / scale).rounded())
+            }
+            scales[number] = scale
+            biases[number] = bias
+        }
+    }
+
+    /// How far on its side each class sees a text.
+    func scores(_ text: Vocabulary.Vector) -> [Float] {
+        var sums = [Float](repeating: 0, count: stride)
+        weights.withUnsafeBufferPointer { weights in
+            sums.withUnsafeMutableBufferPointer { sums in
+                for (feature, value) in zip(text.features, text.values) {
+                    let row = Int(feature) * stride
+                    var place = 0
+                    while place < stride {
+                        // Whole vectors; both buffers are multiples of their width.
+                        let part = UnsafeRawPointer(weights.baseAddress! + row + place)
+                            .loadUnaligned(as: SIMD16<Int8>.self)
+                        let target = UnsafeMutableRawPointer(sums.baseAddress! + place)
+                        var sum = target.loadUnaligned(as: SIMD16<Float>.self)
+                        sum += SIMD16<Float>(part) * value
+                        target.storeBytes(of: sum, as: SIMD16<Float>.self)
+                        place += 16
+                    }
+                }
+            }
+        }
+        return (0..<classCount).map { sums[$0] * scales[$0] + biases[$0] }
+    }
+}
+
+/// The texts of all classes, in one piece.
+private struct Problem {
+    private let starts: [Int]
+    private let features: [Int32]
+    private let values: [Float]
+    private let squares: [Float]
+    private let featureCount: Int
+
+    init(_ texts: [Vocabulary.Vector], featureCount: Int) {
+        var starts = [0]
+        var features: [Int32] = []
+        var values: [Float] = []
+        var squares: [Float] = []
+        for text in texts {
+            features += text.features
+            values += text.values
+            starts.append(features.count)
+            // The bias is a feature of value one.
+            squares.append(text.values.reduce(1) { $0 + $1 * $1 })
+        }
+        self.starts = starts
+        self.features = features
+        self.values = values
+        self.squares = squares
+        self.featureCount = featureCount
+    }
+
+    /// The weights and the bias of one class against the others.
+    func solve(
+        classes: [Int32],
+        positive: Int32,
+        _ importance: [Float],
+        _ settings: LinearClassifier.Settings
+    ) -> ([Float], Float) {
+        let count = classes.count
+        var weights = [Float](repeating: 0, count: featureCount)
+        var bias: Float = 0
+        var alpha = [Float](repeating: 0, count: count)
+        var order = Array(0..<count)
+        var active = count
+        var random = SplitMix(seed: 0x5EED ^ UInt64(bitPattern: Int64(positive)))
+        var upper = Float.infinity
+        weights.withUnsafeMutableBufferPointer { weights in
+            features.withUnsafeBufferPointer { features in
+                values.withUnsafeBufferPointer { values in
+                    for _ in 0..<settings.rounds {
+                        var most = -Float.infinity
+                        var least = Float.infinity
+                        for place in 0..<active { order.swapAt(place, place + random.below(active - place)) }
+                        var place = 0
+                        while place < active {
+                            let text = order[place]
+                            let sign: Float = classes[text] == positive ? 1 : -1
+                            var sum = bias
+                            for entry in starts[text]..<starts[text + 1] {
+                                sum += weights[Int(features[entry])] * values[entry]
+                            }
+                            let diagonal =
+                                0.5 / (settings.cost * importance[text] * (sign > 0 ? settings.ownWeight : 1))
+                            let gradient = sign * sum - 1 + alpha[text] * diagonal
+                            var projected = gradient
+                            if alpha[text] == 0 {
+                                if gradient > upper {
+                                    active -= 1
+                                    order.swapAt(place, active)
+                                    continue
+                                }
+                                projected = min(gradient, 0)
+                            }
+                            most = max(most, projected)
+                            least = min(least, projected)
+                            if abs(projected) > 1e-12 {
+                                let old = alpha[text]
+                                alpha[text] = max(old - gradient / (squares[text] + diagonal), 0)
+                                let step = (alpha[text] - old) * sign
+                                bias += step
+                                for entry in starts[text]..<starts[text + 1] {
+                                    weights[Int(features[entry])] += step * values[entry]
+                                }
+                            }
+                            place += 1
+                        }
+                        if most - least <= settings.tolerance {
+                            if active == count { break }
+                            active = count
+                            upper = .infinity
+                            continue
+                        }
+                        upper = most > 0 ? most : .infinity
+                    }
+                }
+            }
+        }
+        return (Array(weights), bias)
+    }
+}
+
+/// Random numbers that are the same each time.
+struct SplitMix {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return Key.mix(state, 0)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(bound, 1))) }
+}
