@@ -206,7 +206,8 @@ struct ManifestIndex: Sendable {
         }
     }
 
-    /// The share of the skills that are of a kind which the lexicon knows, and no other of that kind; 0 to 1.
+    /// How far cues may decide: by the share of the skills that are alone of a kind which the lexicon knows. 0 if they are
+    /// few, else 0.5 to 1.
     var cueTrust: Double {
         var isKnown = [Bool](repeating: false, count: manifests.count)
         for owners in owners {
@@ -214,7 +215,7 @@ struct ManifestIndex: Sendable {
             if strong.count == 1 { isKnown[strong[0].skill] = true }
         }
         let share = Double(isKnown.count { $0 }) / Double(max(manifests.count, 1))
-        return min(1, max(0, 2 * share - 0.6))
+        return share < 0.55 ? 0 : min(1, 2 * share - 0.6)
     }
 
     // MARK: Scoring

@@ -18,7 +18,7 @@ struct SkillScorer {
     /// How far cues may decide.
     var cueTrust: Double { learned?.cueTrust ?? 1 }
     /// Whether cues tell the skills apart, rather than what was learned from examples.
-    var cuesDecide: Bool { cueTrust >= 0.5 }
+    var cuesDecide: Bool { cueTrust > 0 }
 
     struct Result {
         let reading: Reading
@@ -39,8 +39,7 @@ struct SkillScorer {
         let missingTopic: Double
     }
 
-    /// Scores a reading.
-    /// - Parameter original: The units as they were written, where slips have been corrected in the reading.
+    /// Scores a reading. `original` are its units as they were written, where slips have been corrected in it.
     func score(_ reading: Reading, original: Units? = nil) -> Result {
         let mentions = CueWeights.settled(reading, lexicon: lexicon)
         let cues = cueScores(mentions)
@@ -54,7 +53,7 @@ struct SkillScorer {
         }
         // Beside cues that are to be trusted, likeness is a hint.
         let likenessShare = 1 - Self.cueShare * trust
-        let isDenied = denied(reading, mentions)
+        let isDenied = cuesDecide ? denied(reading, mentions) : Array(repeating: false, count: cues.count)
         var totals = [Double](repeating: 0, count: index.manifests.count)
         for skill in totals.indices {
             let similarity = comparison.similarity[skill]

@@ -6,13 +6,15 @@ internal import Glibc
 /// Large-scale Linear SVM", ICML 2008, algorithm 3, which is also what LIBLINEAR does by default.
 struct LinearClassifier: Sendable {
     /// Weights of all classes for a feature, one after the other: a text is scored with one walk through each of its rows.
-    private var weights: [Int8]
+    private var weights: [SIMD16<Int8>]
     /// What the weights of a class are multiples of.
     private var scales: [Float]
     private var biases: [Float]
-    let classCount: Int
-    /// Classes rounded up to what is added up at once.
-    private let stride: Int
+    /// Rows of so many vectors.
+    private let width: Int
+
+    /// How many classes there are.
+    var classCount: Int { biases.count }
 
     /// How hard a class is learned.
     struct Settings {
@@ -26,10 +28,7 @@ struct LinearClassifier: Sendable {
         var tolerance: Float = 0.1
     }
 
-    /// Learns.
-    /// - Parameters:
-    ///   - classes: The class of each text.
-    ///   - importance: How much each text counts.
+    /// Learns from texts and the class of each, where some count more than others.
     init(
         _ texts: [Vocabulary.Vector],
         classes: [Int32],
@@ -38,11 +37,10 @@ struct LinearClassifier: Sendable {
         featureCount: Int,
         settings: Settings = Settings()
     ) {
-        self.classCount = classCount
-        stride = (classCount + 15) / 16 * 16
-        weights = Array(repeating: 0, count: featureCount * stride)
-        scales = Array(repeating: 0, count: stride)
-        biases = Array(repeating: 0, count: stride)
+        width = (classCount + 15) / 16
+        weights = Array(repeating: SIMD16(), count: featureCount * width)
+        scales = Array(repeating: 0, count: classCount)
+        biases = Array(repeating: 0, count: classCount)
         let problem = Problem(texts, featureCount: featureCount)
         for number in 0..<classCount {
             let (learned, bias) = problem.solve(classes: classes, positive: Int32(number), importance, settings)
@@ -53,7 +51,7 @@ struct LinearClassifier: Sendable {
             }
             let scale = most / 127
             for (feature, weight) in learned.enumerated() where weight != 0 {
-                weights[feature * stride + number] = Int8((weight / scale).rounded())
+                weights[feature * width + number / 16][number % 16] = Int8((weight / scale).rounded())
             }
             scales[number] = scale
             biases[number] = bias
@@ -62,26 +60,12 @@ struct LinearClassifier: Sendable {
 
     /// How far on its side each class sees a text.
     func scores(_ text: Vocabulary.Vector) -> [Float] {
-        var sums = [Float](repeating: 0, count: stride)
-        weights.withUnsafeBufferPointer { weights in
-            sums.withUnsafeMutableBufferPointer { sums in
-                for (feature, value) in zip(text.features, text.values) {
-                    let row = Int(feature) * stride
-                    var place = 0
-                    while place < stride {
-                        // Whole vectors; both buffers are multiples of their width.
-                        let part = UnsafeRawPointer(weights.baseAddress! + row + place)
-                            .loadUnaligned(as: SIMD16<Int8>.self)
-                        let target = UnsafeMutableRawPointer(sums.baseAddress! + place)
-                        var sum = target.loadUnaligned(as: SIMD16<Float>.self)
-                        sum += SIMD16<Float>(part) * value
-                        target.storeBytes(of: sum, as: SIMD16<Float>.self)
-                        place += 16
-                    }
-                }
-            }
+        var sums = [SIMD16<Float>](repeating: SIMD16(), count: width)
+        for (feature, value) in zip(text.features, text.values) {
+            let row = Int(feature) * width
+            for place in 0..<width { sums[place] += SIMD16<Float>(weights[row + place]) * value }
         }
-        return (0..<classCount).map { sums[$0] * scales[$0] + biases[$0] }
+        return biases.indices.map { sums[$0 / 16][$0 % 16] * scales[$0] + biases[$0] }
     }
 }
 

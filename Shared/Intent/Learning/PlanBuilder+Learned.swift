@@ -4,6 +4,8 @@ extension PlanBuilder {
     private static let shortestPart = 2
     /// A part that is less like any skill is not asked about, however low the thresholds.
     private static let partThreshold = 0.05
+    /// How likely a part must be at least, of what the whole text is.
+    private static let partShare = 0.8
 
     /// The skills that the parts of a text ask for, in order, each once; one or none if the text does not fall into
     /// parts that ask for different ones.
@@ -18,12 +20,14 @@ extension PlanBuilder {
                 parts.append(clause.range)
             }
         }
+        // What is one wish is more like its skill than any part of it.
+        let whole = learned.likeness(reading.units, isActive: nil).inScope
         var skills: [Int] = []
         for part in parts where part.count >= Self.shortestPart {
             let isActive = reading.isActive.indices.map { part.contains($0) }
             let likeness = learned.likeness(reading.units, isActive: isActive)
             guard let best = likeness.values.indices.max(by: { likeness.values[$0] < likeness.values[$1] }),
-                likeness.inScope >= max(Self.partThreshold, least(best)), !skills.contains(best)
+                likeness.inScope >= max(Self.partThreshold, least(best), Self.partShare * whole), !skills.contains(best)
             else { continue }
             skills.append(best)
         }
