@@ -193,7 +193,7 @@ struct LinearClassifierTests {
             classCount: 2,
             featureCount: 2
         )
-        #expect(classifier.scores(Vocabulary.Vector()).allSatisfy(\.isFinite))
+        #expect(classifier.scores(Vocabulary.Vector()).allSatisfy { $0.isFinite })
     }
 }
 
