@@ -105,7 +105,7 @@ final class Planner: Sendable {
             }
             if isClosed { return }
             if let manifests {
-                let new = IntentModel(manifests: manifests).with(thresholds)
+                let new = IntentModel(manifests: manifests, reusing: model).with(thresholds)
                 model = new
                 changes += 1
                 learn(new, changes)

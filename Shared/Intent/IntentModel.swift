@@ -29,10 +29,11 @@ public struct IntentModel: Sendable {
     private(set) var thresholds = RoutingThresholds()
     private let arguments: [ArgumentFinder]
 
-    /// Makes a model of the skills. Of several manifests with one id, the newest version counts.
-    public init(manifests: [SkillManifest]) {
+    /// Makes a model of the skills. Of several manifests with one id, the newest version counts. What an earlier model has
+    /// read of manifests that are still the same is taken over, so that one more skill costs what it adds.
+    public init(manifests: [SkillManifest], reusing earlier: IntentModel? = nil) {
         lexicon = Lexicon.shared
-        index = ManifestIndex(manifests, lexicon: lexicon)
+        index = ManifestIndex(manifests, lexicon: lexicon, reusing: earlier?.index)
         scorer = SkillScorer(index: index, lexicon: lexicon)
         builder = PlanBuilder(index: index, lexicon: lexicon, scorer: scorer)
         arguments = index.manifests.map { [lexicon] in ArgumentFinder(schema: $0.inputSchema, lexicon: lexicon) }
@@ -259,24 +260,35 @@ public struct IntentModel: Sendable {
         wantsReasons: Bool
     ) -> [Plan.Score] {
         let manifests = index.manifests
-        let sorted = manifests.indices
-            .sorted { left, right in
-                if result.totals[left] != result.totals[right] { return result.totals[left] > result.totals[right] }
-                if manifests[left].priority != manifests[right].priority {
-                    return manifests[left].priority > manifests[right].priority
+        func precedes(_ left: Int, _ right: Int) -> Bool {
+            if result.totals[left] != result.totals[right] { return result.totals[left] > result.totals[right] }
+            if manifests[left].priority != manifests[right].priority {
+                return manifests[left].priority > manifests[right].priority
+            }
+            // Manifests are in the order of their ids.
+            return left < right
+        }
+        var sorted: [Int] = []
+        if wantsReasons {
+            sorted = manifests.indices.sorted(by: precedes)
+        } else {
+            // Without reasons nobody looks at the tail.
+            for skill in manifests.indices {
+                if sorted.count == Self.nearestCount {
+                    guard precedes(skill, sorted[Self.nearestCount - 1]) else { continue }
+                    sorted.removeLast()
                 }
-                return manifests[left].id < manifests[right].id
+                sorted.insert(skill, at: sorted.firstIndex { precedes(skill, $0) } ?? sorted.count)
             }
-        // Without reasons nobody looks at the tail.
-        return (wantsReasons ? sorted[...] : sorted.prefix(Self.nearestCount))
-            .map { skill in
-                var reasons = wantsReasons && result.totals[skill] > 0.02 ? scorer.reasons(skill, result) : []
-                if wantsReasons, lent > 0, followUp.skills.contains(skill) { reasons.append("served the last turn") }
-                return Plan.Score(
-                    skill: manifests[skill].id,
-                    score: (result.totals[skill] * 1000).rounded() / 1000,
-                    reasons: reasons
-                )
-            }
+        }
+        return sorted.map { skill in
+            var reasons = wantsReasons && result.totals[skill] > 0.02 ? scorer.reasons(skill, result) : []
+            if wantsReasons, lent > 0, followUp.skills.contains(skill) { reasons.append("served the last turn") }
+            return Plan.Score(
+                skill: manifests[skill].id,
+                score: (result.totals[skill] * 1000).rounded() / 1000,
+                reasons: reasons
+            )
+        }
     }
 }

@@ -29,8 +29,8 @@ struct SkillScorer {
         /// By skill: cues alone.
         let cues: [Double]
         let comparison: ManifestIndex.Comparison
-        /// By skill: how like its examples it is, if that has been learned.
-        let likeness: [Double]
+        /// How like each skill's examples it is, if that has been learned.
+        let likeness: LearnedSkills.Likeness?
         /// By skill: denied in so many words.
         let isDenied: [Bool]
         /// How strongly something is asked for that needs a skill nobody has: a deed.
@@ -70,7 +70,7 @@ struct SkillScorer {
             totals: totals,
             cues: cues,
             comparison: comparison,
-            likeness: likeness?.values ?? [],
+            likeness: likeness,
             isDenied: isDenied,
             missingDeed: unowned.filter { lexicon.groups[$0.group].kind == .deed }.map(\.weight).max() ?? 0,
             missingTopic: unowned.filter { lexicon.groups[$0.group].kind == .topic }.map(\.weight).max() ?? 0
@@ -136,11 +136,9 @@ struct SkillScorer {
         if lexical >= 0.15, let words = sharedWords(skill, result) {
             found.append((Self.lexicalShare * lexical, "its manifest speaks of \(words)"))
         }
-        if result.likeness.indices.contains(skill), result.likeness[skill] >= 0.1 {
-            let percent = Int((result.likeness[skill] * 100).rounded())
-            found.append(
-                (result.likeness[skill] * (1 - Self.cueShare * cueTrust), "like its examples in all (\(percent) %)")
-            )
+        if let likeness = result.likeness?.values[skill], likeness >= 0.1 {
+            let percent = Int((likeness * 100).rounded())
+            found.append((likeness * (1 - Self.cueShare * cueTrust), "like its examples in all (\(percent) %)"))
         }
         if result.isDenied[skill] { found.append((2, "the text says not to")) }
         return found.sorted { ($0.share, $1.text) > ($1.share, $0.text) }.prefix(4).map(\.text)

@@ -49,6 +49,57 @@ struct LearningTests {
         #expect(Set(plan.steps.map(\.skill)) == ["greenhouse", "kennel"])
     }
 
+    @Test(
+        "One wish is not taken for several, whatever is said beside it",
+        arguments: [
+            "water the tomatoes, would you do that for me", "is the soil of the basil dry, do you know",
+            "how moist are the beds and the soil of the next tomatoes", "open the roof vents at 9:30 and at 10:30",
+        ]
+    )
+    func oneWish(text: String) {
+        let plan = IntentModel(manifests: Self.strange).trained().decide(RoutingQuestion(text: text)).plan
+        #expect(plan.steps.map(\.skill) == ["greenhouse"])
+    }
+
+    @Test("A time of day is no end of a clause")
+    func timeOfDay() {
+        #expect(Reading(Units("call me at 9:30"), lexicon: .shared, forgiving: true).clauses.count == 1)
+        #expect(Reading(Units("summarise this: 30 apples"), lexicon: .shared, forgiving: true).clauses.count == 2)
+    }
+
+    @Test("A skill without an example is told by the words of its description")
+    func withoutExamples() {
+        let model = IntentModel(
+            manifests: [
+                SkillManifest(id: "greenhouse", description: "Tomatoes, basil, the moisture of beds."),
+                SkillManifest(id: "kennel", description: "Spaniels, collies, their walks and their food."),
+                SkillManifest(id: "observatory", description: "Telescope, dome, comets, the mirror."),
+            ]
+        )
+        .trained()
+        for (text, skill) in [("moisture of the basil", "greenhouse"), ("food for the collies", "kennel")] {
+            #expect(model.decide(RoutingQuestion(text: text)).scores.first?.skill == skill)
+        }
+    }
+
+    @Test("A model that takes over what another has read decides like one that has read all itself")
+    func reusing() {
+        let texts = ["water the tomatoes", "walk the puppy", "is the dome closed", "feed the comet", "总结一下", ""]
+        let fresh = IntentModel(manifests: Self.strange)
+        var changed = Self.strange
+        changed[1].examples = ["is the dome closed"]
+        let fewer = IntentModel(manifests: Array(Self.strange.dropLast()))
+        let other = IntentModel(manifests: changed)
+        for earlier in [fewer, other, fresh] {
+            let model = IntentModel(manifests: Self.strange, reusing: earlier)
+            for text in texts {
+                let question = RoutingQuestion(text: text)
+                #expect(model.decide(question).scores == fresh.decide(question).scores)
+                #expect(model.decide(question).plan == fresh.decide(question).plan)
+            }
+        }
+    }
+
     @Test("Says that the examples made a score")
     func reasons() {
         let model = IntentModel(manifests: Self.strange).trained()

@@ -29,6 +29,10 @@ struct LearnedSkills: Sendable {
     /// By skill: how like its examples a text is, 0 to 1; from ``IntentModel/threshold`` on it may be meant.
     struct Likeness {
         let values: [Double]
+        /// By skill: how far the text is on its side.
+        let scores: [Float]
+        /// By skill: its share of the chance, 1 in sum.
+        let shares: [Double]
         /// The chance that any skill is meant.
         let inScope: Double
     }
@@ -37,7 +41,12 @@ struct LearnedSkills: Sendable {
         let judgement = learner.judge(units, isActive: isActive)
         let chance = pow(scope.probability(judgement.figures), Self.bend)
         let most = judgement.shares.max() ?? 1
-        return Likeness(values: judgement.shares.map { chance * $0 / most }, inScope: chance)
+        return Likeness(
+            values: judgement.shares.map { chance * $0 / most },
+            scores: judgement.scores,
+            shares: judgement.shares,
+            inScope: chance
+        )
     }
 }
 

@@ -16,6 +16,9 @@ struct LinearClassifier: Sendable {
     /// How many classes there are.
     var classCount: Int { biases.count }
 
+    /// Less of a mean text changes nothing.
+    private static let leastShare: Float = 0.05
+
     /// How hard a class is learned.
     struct Settings {
         /// The price of a mistake.
@@ -26,6 +29,9 @@ struct LinearClassifier: Sendable {
         var rounds = 40
         /// The violation at which nothing more is to be gained.
         var tolerance: Float = 0.1
+        /// How much of a class's mean text is added to what was learned of its only text; of one of many texts, the less.
+        /// Where there is little to learn from, the cosine with that is as good a guide.
+        var meanShare: Float = 2
     }
 
     /// Learns from texts and the class of each, where some count more than others.
@@ -43,7 +49,12 @@ struct LinearClassifier: Sendable {
         biases = Array(repeating: 0, count: classCount)
         let problem = Problem(texts, featureCount: featureCount)
         for number in 0..<classCount {
-            let (learned, bias) = problem.solve(classes: classes, positive: Int32(number), importance, settings)
+            var (learned, bias) = problem.solve(classes: classes, positive: Int32(number), importance, settings)
+            let own = classes.indices.filter { classes[$0] == Int32(number) }
+            let share = settings.meanShare / Float(max(own.count, 1))
+            if share >= Self.leastShare {
+                bias = Self.blend(&learned, bias, with: own.map { texts[$0] }, share)
+            }
             let most = learned.reduce(Float(0)) { max($0, abs($1)) }
             guard most > 0 else {
                 biases[number] = bias
@@ -56,6 +67,28 @@ struct LinearClassifier: Sendable {
             scales[number] = scale
             biases[number] = bias
         }
+    }
+
+    /// Adds the mean of a class's texts to its weights. The scale stays: its own texts are at 1, and what it has nothing in
+    /// common with is at the bias, -1.
+    /// - Returns: The bias.
+    private static func blend(
+        _ weights: inout [Float],
+        _ bias: Float,
+        with own: [Vocabulary.Vector],
+        _ share: Float
+    ) -> Float {
+        var mean: [Int32: Float] = [:]
+        for text in own {
+            for (feature, value) in zip(text.features, text.values) {
+                mean[feature, default: 0] += value / Float(own.count)
+            }
+        }
+        let square = mean.values.reduce(0) { $0 + $1 * $1 }
+        let scale = 2 / (2 + share * square)
+        for feature in weights.indices { weights[feature] *= scale }
+        for (feature, value) in mean { weights[Int(feature)] += value * share * scale }
+        return (bias + 1) * scale - 1
     }
 
     /// How far on its side each class sees a text.
