@@ -137,6 +137,12 @@ format: ## format the sources in place
 bench: ready ## compare with the C floor of the same topology; ARGS="--json --rounds 3" for example
 	PATH="$(dir $(SWIFT)):$$PATH" RELEASE_FLAGS="$(RELEASE_FLAGS)" python3 Tests/Bench/bench.py $(ARGS)
 
+.PHONY: eval-routing
+eval-routing: ready ## measure the routing on labelled sets in a folder: DATA=FOLDER
+	@test -n "$(DATA)" || { echo "DATA=FOLDER is missing: a folder with files such as clinc150.train.tsv and clinc150.val.tsv" >&2; exit 2; }
+	$(SWIFT) build $(RELEASE_FLAGS) $(BUILD_FLAGS) --product RoutingEval
+	.build/release/RoutingEval "$(DATA)"
+
 .PHONY: hooks
 hooks: ## check each commit before it is made (git hooks by pre-commit)
 	@command -v pre-commit >/dev/null || { echo "pre-commit is missing: pip install pre-commit" >&2; exit 1; }

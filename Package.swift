@@ -177,6 +177,12 @@ let package = Package(
             path: "Tests/Chaos/Worker",
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "RoutingEval",
+            dependencies: ["Intent", "Wire"],
+            path: "Tests/Eval/Routing",
+            swiftSettings: strict
+        ),
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
         bench("Store", ["SessionStore", "Telemetry", "Lifecycle", "Wire"]),

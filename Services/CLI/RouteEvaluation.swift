@@ -10,6 +10,39 @@ enum RouteEvaluation {
     private static let limit = 64 << 20
 
     static func run(_ file: String, _ options: ParsedOptions) async throws -> Int32 {
+        let cases = try await cases(file)
+        let manifests = try await manifests(options)
+        let thresholds: RoutingThresholds
+        do {
+            thresholds = try options.value("thresholds").map { try RoutingThresholds(file: $0) } ?? RoutingThresholds()
+        } catch {
+            throw UsageError("--thresholds: \(error)")
+        }
+        let result = await onThread {
+            IntentEvaluation(IntentModel(manifests: manifests).trained(thresholds), cases: cases) {
+                var time = timespec()
+                clock_gettime(CLOCK_MONOTONIC, &time)
+                return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+            }
+        }
+        if options.flag("json") {
+            try Output.json(json(result))
+        } else {
+            for line in lines(result, Output.style) { try Output.line(line) }
+        }
+        return ExitCode.success
+    }
+
+    /// `skillbus route --fit FILE`: prints thresholds as JSON.
+    static func fit(_ file: String, _ options: ParsedOptions) async throws -> Int32 {
+        let cases = try await cases(file)
+        let manifests = try await manifests(options)
+        let fitted = await onThread { IntentModel(manifests: manifests).trained().fitted(to: cases) }
+        try Output.line(String(decoding: try JSONBody.encode(fitted), as: UTF8.self))
+        return ExitCode.success
+    }
+
+    private static func cases(_ file: String) async throws -> [IntentEvaluation.Case] {
         let cases: [IntentEvaluation.Case]
         do {
             cases = try IntentEvaluation.cases(jsonLines: try await content(of: file))
@@ -17,17 +50,7 @@ enum RouteEvaluation {
             throw UsageError("\(file): \(error)")
         }
         guard !cases.isEmpty else { throw UsageError("\(file) has no labelled line") }
-        let manifests = try await manifests(options)
-        guard !manifests.isEmpty else {
-            throw CommandFailure("no skill is registered: start workers, or give --manifests FILE")
-        }
-        let result = await measured(IntentModel(manifests: manifests), cases)
-        if options.flag("json") {
-            try Output.json(json(result))
-        } else {
-            for line in lines(result, Output.style) { try Output.line(line) }
-        }
-        return ExitCode.success
+        return cases
     }
 
     private static func content(of file: String) async throws -> [UInt8] {
@@ -42,6 +65,14 @@ enum RouteEvaluation {
 
     /// Those of the file, a list or what `skillbus skills --json` prints; else those that are registered.
     private static func manifests(_ options: ParsedOptions) async throws -> [SkillManifest] {
+        let manifests = try await given(options)
+        guard !manifests.isEmpty else {
+            throw CommandFailure("no skill is registered: start workers, or give --manifests FILE")
+        }
+        return manifests
+    }
+
+    private static func given(_ options: ParsedOptions) async throws -> [SkillManifest] {
         guard let file = options.value("manifests") else {
             let client = try GatewayClient.fromEnvironment(url: options.value("url"))
             return try await client.skills().skills.map(\.manifest)
@@ -56,16 +87,9 @@ enum RouteEvaluation {
     }
 
     /// Thousands of decisions: on a thread of its own, for a task must not be kept for so long.
-    private static func measured(_ model: IntentModel, _ cases: [IntentEvaluation.Case]) async -> IntentEvaluation {
+    private static func onThread<Result: Sendable>(_ work: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
-            startThread(named: "evaluation") {
-                let result = IntentEvaluation(model, cases: cases) {
-                    var time = timespec()
-                    clock_gettime(CLOCK_MONOTONIC, &time)
-                    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-                }
-                continuation.resume(returning: result)
-            }
+            startThread(named: "evaluation") { continuation.resume(returning: work()) }
         }
     }
 

@@ -26,7 +26,8 @@ enum PlanningResult: Sendable {
     case unreadable(WireError)
 }
 
-/// Chooses skills on a thread of its own, so that a long text or a change of the registry never holds up a dispatch.
+/// Chooses skills on a thread of its own, so that a long text or a change of the registry never holds up a dispatch. A new
+/// skill is chosen at once, by its manifest; what its examples teach is learned on a second thread meanwhile.
 ///
 /// The loop gives it work by number and takes the results when it is woken.
 final class Planner: Sendable {
@@ -47,15 +48,21 @@ final class Planner: Sendable {
         var work: [Work] = []
         var results: [(number: UInt64, answer: Answer)] = []
         var manifests: [SkillManifest]?
+        /// What is to be learned, by the number of the change that it came with.
+        var lesson: (number: UInt64, model: IntentModel)?
+        var learned: (number: UInt64, model: IntentModel)?
+        var isLearning = false
         var isClosed = false
     }
     private let state = Mutex(State())
     private let wakeUp: WakeUp
     private let semaphore = WorkSignal()
+    private let thresholds: RoutingThresholds
 
     /// Starts the thread; `wakeUp` is signalled when results are there.
-    init(wakeUp: WakeUp) {
+    init(wakeUp: WakeUp, thresholds: RoutingThresholds = RoutingThresholds()) {
         self.wakeUp = wakeUp
+        self.thresholds = thresholds
         startThread(named: "planner") { [self] in run() }
     }
 
@@ -85,23 +92,55 @@ final class Planner: Sendable {
     private func run() {
         // Made when it is first needed: a router without peers keeps neither its tables nor ICU's in memory.
         var model: IntentModel?
+        var changes: UInt64 = 0
         while true {
             semaphore.wait()
-            let (work, manifests, isClosed) = state.withLock { state in
+            let (work, manifests, learned, isClosed) = state.withLock { state in
                 defer {
                     state.work = []
                     state.manifests = nil
+                    state.learned = nil
                 }
-                return (state.work, state.manifests, state.isClosed)
+                return (state.work, state.manifests, state.learned, state.isClosed)
             }
             if isClosed { return }
-            if let manifests { model = IntentModel(manifests: manifests) }
+            if let manifests {
+                let new = IntentModel(manifests: manifests, reusing: model).with(thresholds)
+                model = new
+                changes += 1
+                learn(new, changes)
+            }
+            // What was learned of skills that have changed since is of no use.
+            if let learned, learned.number == changes { model = learned.model }
             guard !work.isEmpty else { continue }
             let known = model ?? IntentModel(manifests: [])
             model = known
             let results = work.map { (number: $0.number, answer: Planner.answer($0.kind, known)) }
             state.withLock { $0.results += results }
             wakeUp.signal()
+        }
+    }
+
+    /// Has a model learn from its examples. One thread does that, and of several changes learns the last.
+    private func learn(_ model: IntentModel, _ number: UInt64) {
+        let mustStart = state.withLock { state in
+            state.lesson = (number, model)
+            defer { state.isLearning = true }
+            return !state.isLearning
+        }
+        guard mustStart else { return }
+        startThread(named: "learner") { [self] in
+            while true {
+                let lesson = state.withLock { state in
+                    defer { state.lesson = nil }
+                    if state.lesson == nil { state.isLearning = false }
+                    return state.lesson
+                }
+                guard let lesson else { return }
+                let model = lesson.model.trained(thresholds)
+                state.withLock { $0.learned = (lesson.number, model) }
+                semaphore.signal()
+            }
         }
     }
 
@@ -144,7 +183,8 @@ final class Planner: Sendable {
             RoutingQuestion(
                 text: input.text,
                 history: input.history ?? [],
-                attachments: input.attachments ?? []
+                attachments: input.attachments ?? [],
+                wantsReasons: input.explain == true
             )
         )
         var plan = decision.plan

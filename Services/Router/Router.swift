@@ -1,6 +1,7 @@
 import Bus
 import Credentials
 import Glibc
+import Intent
 import Lifecycle
 import Telemetry
 import Wire
@@ -49,6 +50,12 @@ enum Router {
                 "FILE",
                 "keys that are let in (default: \"allowed\" beside the key)",
                 environment: "SKILLBUS_ALLOWED_KEYS"
+            ),
+            .value(
+                "thresholds",
+                "FILE",
+                "which scores mean a skill, as `skillbus route --fit` prints them",
+                environment: "SKILLBUS_ROUTING_THRESHOLDS"
             ),
             .flag(
                 "allow-insecure",
@@ -111,6 +118,13 @@ enum Router {
                 settings.access = try BusAccess(keyFile: key, listFile: list)
             } catch {
                 throw UsageError("--key: \(error)")
+            }
+        }
+        if let file = options.value("thresholds") {
+            do {
+                settings.thresholds = try RoutingThresholds(file: file)
+            } catch {
+                throw UsageError("--thresholds: \(error)")
             }
         }
         for (name, address) in [("frontend", settings.frontend), ("backend", settings.backend)] {

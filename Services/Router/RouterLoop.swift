@@ -1,5 +1,6 @@
 import Bus
 import Credentials
+import Intent
 import Lifecycle
 import Synchronization
 import Telemetry
@@ -20,6 +21,8 @@ final class RouterLoop: Sendable {
         var longestWait: UInt64 = 10_000
         /// Nil while no keys are configured.
         var access: BusAccess?
+        /// From which scores on skills are meant.
+        var thresholds = RoutingThresholds()
     }
 
     struct Bound: Sendable {
@@ -67,7 +70,7 @@ final class RouterLoop: Sendable {
         var exchange = Exchange(
             settings: settings,
             log: log,
-            planner: Planner(wakeUp: wakeUp),
+            planner: Planner(wakeUp: wakeUp, thresholds: settings.thresholds),
             access: settings.access,
             now: Monotonic.milliseconds
         )

@@ -17,19 +17,23 @@ public struct IntentModel: Sendable {
     private static let deedThreshold = 0.6
     /// A text this like a skill's own example is no work of another kind.
     private static let exampleThreshold = 0.8
+    /// Up to this length, in words and Han characters, a text may be one sentence.
+    private static let sentenceLength = 60
     /// How many skills are named when none serves.
     private static let nearestCount = 3
 
-    private let index: ManifestIndex
+    let index: ManifestIndex
     private let lexicon: Lexicon
-    private let scorer: SkillScorer
-    private let builder: PlanBuilder
+    var scorer: SkillScorer
+    private var builder: PlanBuilder
+    private(set) var thresholds = RoutingThresholds()
     private let arguments: [ArgumentFinder]
 
-    /// Makes a model of the skills. Of several manifests with one id, the newest version counts.
-    public init(manifests: [SkillManifest]) {
+    /// Makes a model of the skills. Of several manifests with one id, the newest version counts. What an earlier model has
+    /// read of manifests that are still the same is taken over, so that one more skill costs what it adds.
+    public init(manifests: [SkillManifest], reusing earlier: IntentModel? = nil) {
         lexicon = Lexicon.shared
-        index = ManifestIndex(manifests, lexicon: lexicon)
+        index = ManifestIndex(manifests, lexicon: lexicon, reusing: earlier?.index)
         scorer = SkillScorer(index: index, lexicon: lexicon)
         builder = PlanBuilder(index: index, lexicon: lexicon, scorer: scorer)
         arguments = index.manifests.map { [lexicon] in ArgumentFinder(schema: $0.inputSchema, lexicon: lexicon) }
@@ -53,7 +57,7 @@ public struct IntentModel: Sendable {
 
         let hasMaterial = parts.material != nil || !question.attachments.isEmpty
         let steps = self.steps(result, followUp, lent: lent, hasMaterial: hasMaterial)
-        var scores = scored(result, followUp, lent: lent)
+        var scores = scored(result, followUp, lent: lent, wantsReasons: question.wantsReasons)
         // What was chosen stands before what was not.
         let chosen = steps.map(\.skill)
         let ids = Set(chosen.map { index.manifests[$0].id })
@@ -71,6 +75,15 @@ public struct IntentModel: Sendable {
         )
     }
 
+    /// The same model with something learned, or with other thresholds.
+    func with(_ learned: LearnedSkills?, _ thresholds: RoutingThresholds) -> IntentModel {
+        var model = self
+        model.scorer.learned = learned
+        model.builder = PlanBuilder(index: index, lexicon: lexicon, scorer: model.scorer)
+        model.thresholds = thresholds
+        return model
+    }
+
     // MARK: Instruction and material
 
     private struct Parts {
@@ -83,10 +96,11 @@ public struct IntentModel: Sendable {
     }
 
     private func read(_ text: String, quotationsVote: Bool = false) -> (SkillScorer.Result, quoted: String?) {
-        let masked = quotationsVote ? nil : Quotation.masked(text)
-        var units = Units(masked?.outside ?? text)
-        units.correct(by: index.slips)
-        let result = scorer.score(Reading(units, lexicon: lexicon, forgiving: true))
+        let masked = quotationsVote || !scorer.cuesDecide ? nil : Quotation.masked(text)
+        let original = Units(masked?.outside ?? text)
+        var units = original
+        if scorer.cuesDecide { units.correct(by: index.slips) }
+        let result = scorer.score(Reading(units, lexicon: lexicon, forgiving: true), original: original)
         return (result, masked.flatMap { $0.longest.isEmpty ? nil : $0.longest })
     }
 
@@ -94,7 +108,9 @@ public struct IntentModel: Sendable {
         let splitter = InstructionSplitter(text)
         let length = splitter.visualLength
         var best: (value: Double, parts: Parts)?
-        if !hasAttachments || length > InstructionSplitter.sentenceCutLength {
+        // Skills that the lexicon does not know are told apart by all words of a sentence.
+        let mayBeWhole = !scorer.cuesDecide && length <= Self.sentenceLength
+        if !mayBeWhole, !hasAttachments || length > InstructionSplitter.sentenceCutLength {
             for candidate in splitter.candidates() {
                 let (result, quoted) = read(candidate.instruction)
                 let value = instructionValue(result)
@@ -189,6 +205,7 @@ public struct IntentModel: Sendable {
         let best = index.best(skills.filter { $0 != index.fallback }) { result.totals[$0] }
         let bestScore = best.map { result.totals[$0] } ?? 0
         let fallbackScore = index.fallback.map { result.totals[$0] } ?? 0
+        if !scorer.cuesDecide { return learnedSteps(result, best, bestScore, fallbackScore, followUp, lent: lent) }
         if result.missingDeed >= Self.deedThreshold, result.missingDeed >= max(bestScore, fallbackScore) { return [] }
 
         let wishes = builder.wishes(result)
@@ -200,11 +217,11 @@ public struct IntentModel: Sendable {
         let isExample = best.map { result.comparison.similarity[$0] >= Self.exampleThreshold } ?? false
         let isForeign =
             result.missingTopic >= CueWeights.strong && bestCue < result.missingTopic - 0.1 && lent == 0 && !isExample
-        if let fallback = index.fallback, fallbackScore > bestScore, fallbackScore >= Self.threshold {
+        if let fallback = index.fallback, fallbackScore > bestScore, fallbackScore >= least(fallback, Self.threshold) {
             return [PlanBuilder.Step(skill: fallback, after: [])]
         }
         let threshold = bestCue >= 0.2 || lent > 0 ? Self.threshold : Self.wordThreshold
-        if let best, bestScore >= threshold, !isForeign {
+        if let best, bestScore >= least(best, threshold), !isForeign {
             // A follow-up without a wish of its own goes where the last turn went, to all of it.
             if lent > 0, followUp.skills.count > 1, followUp.skills.contains(best), result.cues[best] < 0.5 {
                 return followUp.skills.map { PlanBuilder.Step(skill: $0, after: []) }
@@ -214,24 +231,64 @@ public struct IntentModel: Sendable {
         return index.fallback.map { [PlanBuilder.Step(skill: $0, after: [])] } ?? []
     }
 
-    private func scored(_ result: SkillScorer.Result, _ followUp: FollowUp, lent: Double) -> [Plan.Score] {
+    /// Steps where what was learned decides: the parts of the text that ask for different skills, at the same time.
+    private func learnedSteps(
+        _ result: SkillScorer.Result,
+        _ best: Int?,
+        _ bestScore: Double,
+        _ fallbackScore: Double,
+        _ followUp: FollowUp,
+        lent: Double
+    ) -> [PlanBuilder.Step] {
+        let parts = builder.learnedParts(result) { least($0, Self.threshold) }
+        if parts.count > 1 { return parts.map { PlanBuilder.Step(skill: $0, after: []) } }
+        if let best, bestScore >= least(best, Self.threshold), bestScore >= fallbackScore {
+            return [PlanBuilder.Step(skill: best, after: [])]
+        }
+        return index.fallback.map { [PlanBuilder.Step(skill: $0, after: [])] } ?? []
+    }
+
+    /// From which score on a skill is meant.
+    private func least(_ skill: Int, _ usual: Double) -> Double {
+        thresholds.skills[index.manifests[skill].id] ?? thresholds.least ?? usual
+    }
+
+    private func scored(
+        _ result: SkillScorer.Result,
+        _ followUp: FollowUp,
+        lent: Double,
+        wantsReasons: Bool
+    ) -> [Plan.Score] {
         let manifests = index.manifests
-        return manifests.indices
-            .sorted { left, right in
-                if result.totals[left] != result.totals[right] { return result.totals[left] > result.totals[right] }
-                if manifests[left].priority != manifests[right].priority {
-                    return manifests[left].priority > manifests[right].priority
+        func precedes(_ left: Int, _ right: Int) -> Bool {
+            if result.totals[left] != result.totals[right] { return result.totals[left] > result.totals[right] }
+            if manifests[left].priority != manifests[right].priority {
+                return manifests[left].priority > manifests[right].priority
+            }
+            // Manifests are in the order of their ids.
+            return left < right
+        }
+        var sorted: [Int] = []
+        if wantsReasons {
+            sorted = manifests.indices.sorted(by: precedes)
+        } else {
+            // Without reasons nobody looks at the tail.
+            for skill in manifests.indices {
+                if sorted.count == Self.nearestCount {
+                    guard precedes(skill, sorted[Self.nearestCount - 1]) else { continue }
+                    sorted.removeLast()
                 }
-                return manifests[left].id < manifests[right].id
+                sorted.insert(skill, at: sorted.firstIndex { precedes(skill, $0) } ?? sorted.count)
             }
-            .map { skill in
-                var reasons = result.totals[skill] > 0.02 ? scorer.reasons(skill, result) : []
-                if lent > 0, followUp.skills.contains(skill) { reasons.append("served the last turn") }
-                return Plan.Score(
-                    skill: manifests[skill].id,
-                    score: (result.totals[skill] * 1000).rounded() / 1000,
-                    reasons: reasons
-                )
-            }
+        }
+        return sorted.map { skill in
+            var reasons = wantsReasons && result.totals[skill] > 0.02 ? scorer.reasons(skill, result) : []
+            if wantsReasons, lent > 0, followUp.skills.contains(skill) { reasons.append("served the last turn") }
+            return Plan.Score(
+                skill: manifests[skill].id,
+                score: (result.totals[skill] * 1000).rounded() / 1000,
+                reasons: reasons
+            )
+        }
     }
 }

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Text
 internal import Wire
 
 /// What the manifests say, made ready for scoring: which groups of cues each skill owns, the weights of its words, and
@@ -24,6 +23,8 @@ struct ManifestIndex: Sendable {
 
     /// One manifest an id, by id.
     let manifests: [SkillManifest]
+    /// By skill: what its manifest says.
+    private let readings: [ManifestReading]
     /// Skills by group of the lexicon.
     private(set) var owners: [[Share]]
     /// How the skill relates to others in a plan, by the group that it owns most of.
@@ -39,7 +40,8 @@ struct ManifestIndex: Sendable {
     /// The skill that takes what no other serves: the least of those that are at most ``fallbackPriority``.
     let fallback: Int?
 
-    init(_ given: [SkillManifest], lexicon: Lexicon) {
+    /// Makes an index. What `earlier` has read of the same manifests is taken over.
+    init(_ given: [SkillManifest], lexicon: Lexicon, reusing earlier: ManifestIndex? = nil) {
         var newest: [String: SkillManifest] = [:]
         for manifest in given {
             if let known = newest[manifest.id], !Self.isNewer(manifest.version, than: known.version) { continue }
@@ -52,9 +54,14 @@ struct ManifestIndex: Sendable {
         slips = Self.lexiconSlips
         owners = Array(repeating: [], count: lexicon.groups.count)
         roles = Array(repeating: nil, count: manifests.count)
+        let known = Dictionary((earlier?.readings ?? []).map { ($0.manifest.id, $0) }) { first, _ in first }
+        readings = manifests.map { manifest in
+            if let reading = known[manifest.id], reading.manifest == manifest { return reading }
+            return ManifestReading(manifest, lexicon: lexicon)
+        }
         var raw = Array(repeating: [Share](), count: lexicon.groups.count)
         var exampleFeatures: [[(feature: Int, weight: Float)]] = []
-        for (skill, manifest) in manifests.enumerated() { add(manifest, skill, lexicon, &raw, &exampleFeatures) }
+        for (skill, reading) in readings.enumerated() { add(reading, skill, &raw, &exampleFeatures) }
         settleOwners(raw, lexicon)
         settleRarity(exampleFeatures)
     }
@@ -72,87 +79,28 @@ struct ManifestIndex: Sendable {
     // MARK: Building
 
     private mutating func add(
-        _ manifest: SkillManifest,
+        _ reading: ManifestReading,
         _ skill: Int,
-        _ lexicon: Lexicon,
         _ raw: inout [[Share]],
         _ exampleFeatures: inout [[(feature: Int, weight: Float)]]
     ) {
-        var strengths: [UInt64: Float] = [:]
-        var groups: [Int: Float] = [:]
-        var newWords: [String] = []
-        var newKeys: [UInt64] = []
-        func read(_ text: String) -> Reading {
-            let reading = Reading(Units(text), lexicon: lexicon, forgiving: false)
-            for unit in reading.units.list where unit.kind == .word {
-                newKeys.append(unit.key)
-                let word = Units.string(reading.units.scalars[unit.start..<unit.end])
-                if word.utf8.count >= 5, !StopWords.containsEnglish(folded: word) { newWords.append(word) }
-            }
-            return reading
-        }
-        func learn(_ reading: Reading, _ strength: Float) {
-            for feature in Features(reading).list where feature.isContent {
-                strengths[feature.key] = max(strengths[feature.key] ?? 0, strength)
-            }
-        }
-
-        let name = read(manifest.id.split(separator: "-").joined(separator: " ") + "\n" + manifest.displayName)
-        learn(name, 1)
-        for mention in name.mentions where speaks(mention, lexicon) {
-            groups[mention.group] = max(groups[mention.group] ?? 0, Float(min(1, mention.weight + 0.15)))
-        }
-
-        let description = read(manifest.description)
-        learn(description, 0.8)
-        var described: [Int: Float] = [:]
-        for mention in description.mentions where speaks(mention, lexicon) && mention.shape == nil {
-            let missing = 1 - (described[mention.group] ?? 0)
-            described[mention.group] = 1 - missing * (1 - 0.8 * Float(mention.weight))
-        }
-        for (group, strength) in described { groups[group] = max(groups[group] ?? 0, min(0.95, strength)) }
-
-        var counts: [UInt64: Float] = [:]
-        var groupCounts: [Int: Float] = [:]
-        for text in manifest.examples {
-            let reading = read(text)
-            let found = Features(reading)
+        for (text, found) in zip(reading.manifest.examples, reading.examples) {
             let number = Int32(examples.count)
             examples.append(Example(skill: skill, text: text, norm: 0))
             var weighted: [(feature: Int, weight: Float)] = []
-            weighted.reserveCapacity(found.list.count)
-            for feature in found.list {
-                if feature.isContent { counts[feature.key, default: 0] += 1 }
+            weighted.reserveCapacity(found.count)
+            for feature in found {
                 let index = index(of: feature.key)
                 inExamples[index].append(number)
                 weighted.append((index, feature.weight))
             }
             exampleFeatures.append(weighted)
-            var best: [Int: Float] = [:]
-            for mention in reading.mentions where speaks(mention, lexicon) {
-                best[mention.group] = max(best[mention.group] ?? 0, Float(mention.weight))
-            }
-            for (group, weight) in best { groupCounts[group, default: 0] += weight }
         }
-        let total = Float(max(1, manifest.examples.count))
-        for (key, count) in counts {
-            strengths[key] = max(strengths[key] ?? 0, 0.8 * (count / total).squareRoot())
+        for (key, strength) in reading.strengths {
+            words[index(of: key)].append(Share(skill: skill, strength: strength))
         }
-        for (group, count) in groupCounts {
-            // A single example says little when there are few of them.
-            let share = min(0.8, 1.6 * count / max(total, 4))
-            groups[group] = 1 - (1 - (groups[group] ?? 0)) * (1 - share)
-        }
-
-        for (key, strength) in strengths { words[index(of: key)].append(Share(skill: skill, strength: strength)) }
-        for (group, strength) in groups { raw[group].append(Share(skill: skill, strength: strength)) }
-        slips.add(words: newWords, known: newKeys)
-    }
-
-    /// Whether a mention in a manifest may make its group the skill's. A deed must be named plainly: many a description
-    /// says "open" or "text".
-    private func speaks(_ mention: Reading.Mention, _ lexicon: Lexicon) -> Bool {
-        !mention.isDenied && (mention.weight >= 0.6 || lexicon.groups[mention.group].kind != .deed)
+        for (group, strength) in reading.groups { raw[group].append(Share(skill: skill, strength: strength)) }
+        slips.add(words: reading.words, known: reading.keys)
     }
 
     private mutating func index(of key: UInt64) -> Int {
@@ -206,6 +154,18 @@ struct ManifestIndex: Sendable {
         }
     }
 
+    /// How far cues may decide: by the share of the skills that are alone of a kind which the lexicon knows. 0 if they are
+    /// few, else 0.5 to 1.
+    var cueTrust: Double {
+        var isKnown = [Bool](repeating: false, count: manifests.count)
+        for owners in owners {
+            let strong = owners.filter { $0.strength >= 0.5 }
+            if strong.count == 1 { isKnown[strong[0].skill] = true }
+        }
+        let share = Double(isKnown.count { $0 }) / Double(max(manifests.count, 1))
+        return share < 0.55 ? 0 : min(1, 2 * share - 0.6)
+    }
+
     // MARK: Scoring
 
     /// How a text's words compare with the manifests.
@@ -218,6 +178,17 @@ struct ManifestIndex: Sendable {
         var example: [Int32]
         /// Features that spoke for a skill, with the units they came from.
         var spoken: Set<UInt64>
+
+        /// Nothing in common with any of so many skills.
+        static func none(of count: Int) -> Comparison {
+            let zeros = [Double](repeating: 0, count: count)
+            return Comparison(
+                lexical: zeros,
+                similarity: zeros,
+                example: Array(repeating: -1, count: count),
+                spoken: []
+            )
+        }
     }
 
     func compare(_ found: Features) -> Comparison {

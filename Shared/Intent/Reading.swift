@@ -171,6 +171,11 @@ struct Reading {
         if unit.kind == .lineEnd { return .mark }
         guard unit.kind == .mark else { return [] }
         switch unit.scalar {
+        // Not in 9:30.
+        case 0x3A
+        where position > 0 && units.list[position - 1].kind == .number
+            && position + 1 < units.list.count && units.list[position + 1].kind == .number:
+            return []
         // , . ; ! ? : 。 、 ； — –
         case 0x2C, 0x2E, 0x3B, 0x21, 0x3F, 0x3A, 0x3002, 0x2014, 0x2013, 0xFF0C, 0x061F, 0x060C: return .mark
         case 0x3001: return .join

@@ -8,12 +8,20 @@ public struct RoutingQuestion: Sendable {
     public var history: [JobInput.Turn]
     /// Descriptions of the attachments.
     public var attachments: [JobInput.Attachment]
+    /// Whether the scores are to say what made them, which takes longer than the decision.
+    public var wantsReasons: Bool
 
     /// Asks about a text.
-    public init(text: String, history: [JobInput.Turn] = [], attachments: [JobInput.Attachment] = []) {
+    public init(
+        text: String,
+        history: [JobInput.Turn] = [],
+        attachments: [JobInput.Attachment] = [],
+        wantsReasons: Bool = true
+    ) {
         self.text = text
         self.history = history
         self.attachments = attachments
+        self.wantsReasons = wantsReasons
     }
 }
 

@@ -7,9 +7,18 @@ struct SkillScorer {
     /// The share of the evidence of words and of examples; cues count in full.
     private static let lexicalShare = 0.65
     private static let similarityShare = 0.9
+    /// What cues that are to be trusted leave of what has been learned.
+    private static let cueShare = 0.5
 
     let index: ManifestIndex
     let lexicon: Lexicon
+    /// What has been learned from examples, once it has.
+    var learned: LearnedSkills?
+
+    /// How far cues may decide.
+    var cueTrust: Double { learned?.cueTrust ?? 1 }
+    /// Whether cues tell the skills apart, rather than what was learned from examples.
+    var cuesDecide: Bool { cueTrust > 0 }
 
     struct Result {
         let reading: Reading
@@ -20,6 +29,8 @@ struct SkillScorer {
         /// By skill: cues alone.
         let cues: [Double]
         let comparison: ManifestIndex.Comparison
+        /// How like each skill's examples it is, if that has been learned.
+        let likeness: LearnedSkills.Likeness?
         /// By skill: denied in so many words.
         let isDenied: [Bool]
         /// How strongly something is asked for that needs a skill nobody has: a deed.
@@ -28,17 +39,28 @@ struct SkillScorer {
         let missingTopic: Double
     }
 
-    func score(_ reading: Reading) -> Result {
+    /// Scores a reading. `original` are its units as they were written, where slips have been corrected in it.
+    func score(_ reading: Reading, original: Units? = nil) -> Result {
         let mentions = CueWeights.settled(reading, lexicon: lexicon)
         let cues = cueScores(mentions)
-        let comparison = index.compare(Features(reading))
-        let isDenied = denied(reading, mentions)
+        let trust = cueTrust
+        let comparison = trust > 0 ? index.compare(Features(reading)) : .none(of: index.manifests.count)
+        // Skills that the lexicon does not know are told apart by all words: "not" is one, and so are strange ones.
+        let likeness = learned.map { learned in
+            cuesDecide
+                ? learned.likeness(reading.units, isActive: reading.isActive)
+                : learned.likeness(original ?? reading.units, isActive: nil)
+        }
+        // Beside cues that are to be trusted, likeness is a hint.
+        let likenessShare = 1 - Self.cueShare * trust
+        let isDenied = cuesDecide ? denied(reading, mentions) : Array(repeating: false, count: cues.count)
         var totals = [Double](repeating: 0, count: index.manifests.count)
         for skill in totals.indices {
-            let likeness = comparison.similarity[skill]
+            let similarity = comparison.similarity[skill]
             let missing =
-                (1 - cues[skill]) * (1 - Self.lexicalShare * comparison.lexical[skill])
-                * (1 - Self.similarityShare * likeness * likeness.squareRoot())
+                (1 - trust * cues[skill]) * (1 - trust * Self.lexicalShare * comparison.lexical[skill])
+                * (1 - trust * Self.similarityShare * similarity * similarity.squareRoot())
+                * (1 - likenessShare * (likeness?.values[skill] ?? 0))
             totals[skill] = (1 - missing) * (isDenied[skill] ? 0.15 : 1)
         }
         let unowned = mentions.filter { index.owners[$0.group].isEmpty }
@@ -48,6 +70,7 @@ struct SkillScorer {
             totals: totals,
             cues: cues,
             comparison: comparison,
+            likeness: likeness,
             isDenied: isDenied,
             missingDeed: unowned.filter { lexicon.groups[$0.group].kind == .deed }.map(\.weight).max() ?? 0,
             missingTopic: unowned.filter { lexicon.groups[$0.group].kind == .topic }.map(\.weight).max() ?? 0
@@ -112,6 +135,10 @@ struct SkillScorer {
         let lexical = result.comparison.lexical[skill]
         if lexical >= 0.15, let words = sharedWords(skill, result) {
             found.append((Self.lexicalShare * lexical, "its manifest speaks of \(words)"))
+        }
+        if let likeness = result.likeness?.values[skill], likeness >= 0.1 {
+            let percent = Int((likeness * 100).rounded())
+            found.append((likeness * (1 - Self.cueShare * cueTrust), "like its examples in all (\(percent) %)"))
         }
         if result.isDenied[skill] { found.append((2, "the text says not to")) }
         return found.sorted { ($0.share, $1.text) > ($1.share, $0.text) }.prefix(4).map(\.text)

@@ -3,32 +3,65 @@ internal import Text
 /// Corrects slips of the keyboard in words that routing would otherwise not know: one letter missing, doubled, wrong or
 /// exchanged with its neighbour.
 struct SlipIndex: Sendable {
+    /// The lexicon's words. No model adds to them, so that all share them: to copy them would be most of the time that a
+    /// change of the registry takes.
+    private let usual: Words
+    /// The manifests' words.
+    private var own = Words()
+
+    init(words: [String], known: Set<UInt64>) {
+        var usual = Words(known: known)
+        usual.reserveCapacity(words.count)
+        for word in words { usual.insert(Array(word.utf8)) }
+        self.usual = usual
+    }
+
+    mutating func add(words: [String], known more: some Sequence<UInt64>) {
+        own.known.formUnion(more)
+        for word in words {
+            let bytes = Array(word.utf8)
+            if !usual.contains(bytes) { own.insert(bytes) }
+        }
+    }
+
+    /// The known word that a word is a slip of; nil for known words and strangers.
+    func correction(of word: String, key: UInt64) -> String? {
+        let bytes = Array(word.utf8)
+        guard Words.mayHold(bytes), !usual.known.contains(key), !own.known.contains(key),
+            !StopWords.containsEnglish(folded: word)
+        else { return nil }
+        return (usual.nearest(bytes) ?? own.nearest(bytes)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// Words, to be found by spellings that are one edit away.
+private struct Words: Sendable {
     /// Shorter words are too near to other words; of four letters, only an exchange of two is undone.
     private static let shortest = 4
     private static let longest = 24
 
+    /// Keys of words that are right as they are.
+    var known: Set<UInt64> = []
     private var words: [[UInt8]] = []
-    private var known: Set<UInt64> = []
     /// By each spelling of a word with one letter left out, and by its own: the first of its links.
     private var spellings: [UInt64: Int32] = [:]
     /// Words of one spelling, as a list.
     private var links: [(word: Int32, next: Int32)] = []
 
-    init(words: [String], known: Set<UInt64>) {
-        self.known = known
-        spellings.reserveCapacity(words.count * 9)
-        for word in words { insert(word) }
+    init(known: Set<UInt64> = []) { self.known = known }
+
+    mutating func reserveCapacity(_ count: Int) { spellings.reserveCapacity(count * 9) }
+
+    static func mayHold(_ bytes: [UInt8]) -> Bool {
+        shortest...longest ~= bytes.count && bytes.allSatisfy { 0x61...0x7A ~= $0 }
     }
 
-    mutating func add(words: [String], known more: some Sequence<UInt64>) {
-        known.formUnion(more)
-        for word in words { insert(word) }
+    func contains(_ bytes: [UInt8]) -> Bool {
+        candidates(Self.hash(bytes, without: -1)).contains { words[Int($0)] == bytes }
     }
 
-    private mutating func insert(_ word: String) {
-        let bytes = Array(word.utf8)
-        guard Self.shortest...Self.longest ~= bytes.count, bytes.allSatisfy({ 0x61...0x7A ~= $0 }) else { return }
-        guard !candidates(Self.hash(bytes, without: -1)).contains(where: { words[Int($0)] == bytes }) else { return }
+    mutating func insert(_ bytes: [UInt8]) {
+        guard Self.mayHold(bytes), !contains(bytes) else { return }
         let number = Int32(words.count)
         words.append(bytes)
         for left in -1..<bytes.count {
@@ -49,12 +82,9 @@ struct SlipIndex: Sendable {
         return found
     }
 
-    /// The known word that a word is a slip of; nil for known words and strangers.
-    func correction(of word: String, key: UInt64) -> String? {
-        let bytes = Array(word.utf8)
-        guard Self.shortest...Self.longest ~= bytes.count, !known.contains(key),
-            bytes.allSatisfy({ 0x61...0x7A ~= $0 }), !StopWords.containsEnglish(folded: word)
-        else { return nil }
+    /// The first word that a spelling is a slip of.
+    func nearest(_ bytes: [UInt8]) -> [UInt8]? {
+        guard !words.isEmpty else { return nil }
         var best: Int32?
         for left in -1..<bytes.count {
             for candidate in candidates(Self.hash(bytes, without: left))
@@ -62,7 +92,7 @@ struct SlipIndex: Sendable {
                 best = candidate
             }
         }
-        return best.map { String(decoding: words[Int($0)], as: UTF8.self) }
+        return best.map { words[Int($0)] }
     }
 
     private static func hash(_ bytes: [UInt8], without left: Int) -> UInt64 {

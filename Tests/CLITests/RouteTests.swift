@@ -62,6 +62,25 @@ struct RouteTests {
         #expect(server.requests.map(\.path) == ["/v1/skills"])
     }
 
+    @Test("Thresholds that were fitted count when measured again")
+    func fitted() async throws {
+        let folder = try folder()
+        let files = ["--manifests", folder.file("manifests.json")]
+        let fit = try await run(skillbus, ["route", "--fit", folder.file("cases.jsonl")] + files)
+        #expect(fit.code == 0, "\(fit.error)")
+        // No line says that no skill serves it.
+        #expect(try JSONBody.decode(JSONValue.self, from: fit.output.utf8)["least"] == 0)
+        try folder.write("thresholds.json", #"{"least": 2, "skills": {}}"#)
+        let result = try await run(
+            skillbus,
+            ["route", "--eval", folder.file("cases.jsonl"), "--thresholds", folder.file("thresholds.json"), "--json"]
+                + files
+        )
+        #expect(result.code == 0, "\(result.error)")
+        let json = try JSONBody.decode(JSONValue.self, from: result.output.utf8)
+        #expect(json["exact_match"]?.number == 0)
+    }
+
     @Test("What is wrong with the files is named, and the line")
     func wrong() async throws {
         let folder = try folder()
@@ -71,7 +90,14 @@ struct RouteTests {
             (["--eval", folder.file("bad.jsonl")], "line 4"),
             (["--eval", folder.file("empty.jsonl")], "no labelled line"),
             (["--eval", "/nonexistent"], "cannot read /nonexistent"), (["--eval", "x", "text"], "not both"),
-            (["--manifests", "x", "text"], "--manifests goes with --eval"), ([], "needs TEXT..., or --eval FILE"),
+            (["--manifests", "x", "text"], "--manifests goes with --eval"),
+            (["--thresholds", "x", "text"], "--thresholds goes with --eval"), (["--fit", "x", "text"], "not both"),
+            (["--fit", "x", "--eval", "y"], "not both"), (["--fit", "/nonexistent"], "cannot read /nonexistent"),
+            ([], "needs TEXT..., --eval FILE or --fit FILE"),
+            (
+                ["--eval", folder.file("cases.jsonl"), "--manifests", folder.file("manifests.json")]
+                    + ["--thresholds", folder.file("bad.jsonl")], "--thresholds"
+            ),
             (
                 ["--eval", folder.file("cases.jsonl"), "--manifests", folder.file("cases.jsonl")], "has no manifests"
             ),

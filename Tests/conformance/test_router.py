@@ -1,5 +1,8 @@
 """The router between a worker and a gateway made of docs/protocol.md."""
 import itertools
+import statistics
+import threading
+import time
 
 import pytest
 
@@ -347,6 +350,76 @@ def test_a_request_without_a_skill_gets_a_plan(bus, gateway, start):
     assert [(step["id"], step["skill"], step["after"]) for step in plan["steps"]] == [("s1", "calculator", [])]
     found, _ = gateway.end(job_id(request, 1))
     assert "0.3" in found[-1][1]["output"]["text"]
+
+
+PLACES = {
+    "greenhouse": ["tomatoes", "basil", "vents", "seedlings"], "kennel": ["spaniel", "collie", "leash", "puppy"],
+    "observatory": ["telescope", "comet", "dome", "mirror"],
+}
+
+
+def examples(place, count):
+    """What a user would say of a place that no lexicon knows; each a little different."""
+    things = PLACES[place]
+    return [f"look after the {things[number % 4]} and the {things[number // 4 % 4]} of row {number}, please"
+            for number in range(count)]
+
+
+def test_a_skill_that_registers_is_learned_while_others_run(own_bus):
+    with Gateway(own_bus.frontend) as asking, Gateway(own_bus.frontend) as gateway, \
+            Worker(own_bus.backend, "greenhouse", examples=examples("greenhouse", 60)), \
+            Worker(own_bus.backend, "kennel", concurrency=4, examples=examples("kennel", 60)) as kennel:
+        def route(text):
+            """The skills that a text would go to; all that were scored; and whether examples were learned for that."""
+            plan = asking.ask({"ask": "route", "text": text})
+            reasons = {score["skill"]: score["reasons"] for score in plan["scores"]}
+            is_learned = any("like its examples in all" in reason for given in reasons.values() for reason in given)
+            return [step["skill"] for step in plan["steps"]], reasons, is_learned
+
+        eventually(lambda: route("look after the spaniel and the collie")[2])
+        text = "look after the telescope and the dome"
+        assert "observatory" not in route(text)[1]
+
+        # Jobs of another skill, chosen by name and by text in turn, one after the other all the while.
+        times, failures, ended = [], [], threading.Event()
+
+        def run_jobs():
+            try:
+                while not ended.is_set():
+                    start = time.monotonic()
+                    request = gateway.submit("look after the puppy and the collie", "kennel" if len(times) % 2 else "")
+                    job = kennel.job()
+                    times.append((start, time.monotonic() - start))
+                    assert job.job == job_id(request, 1)
+                    kennel.finish(job, "done", sequence=1)
+                    gateway.end(job.job)
+            except Exception as error:
+                failures.append(error)
+
+        thread = threading.Thread(target=run_jobs, daemon=True)
+        thread.start()
+        try:
+            eventually(lambda: len(times) >= 20)
+            welcomes = [peer.welcome for peer in (asking, gateway, kennel)]
+            registered = time.monotonic()
+            with Worker(own_bus.backend, "observatory", examples=examples("observatory", 900)):
+                eventually(lambda: route(text)[0] == ["observatory"])
+                eventually(lambda: any("in all" in reason for reason in route(text)[1].get("observatory", [])))
+                learned = time.monotonic()
+                eventually(lambda: times[-1][0] > learned)
+        finally:
+            ended.set()
+            thread.join(20)
+        assert not failures, failures
+        # Everybody has kept the router that they had: nothing was started anew.
+        assert own_bus.program.process.poll() is None
+        assert all(peer.welcome is welcome for peer, welcome in zip((asking, gateway, kennel), welcomes))
+        during = [taken for start, taken in times if registered <= start <= learned]
+        before = [taken for start, taken in times if start < registered]
+        assert during, "no job was dispatched while the skill was learned"
+        # What waits for the learning waits for all of it.
+        bound = max((learned - registered) / 2, 10 * statistics.median(before))
+        assert max(during) < bound, f"a dispatch took {max(during):.3f} s in {learned - registered:.3f} s of learning"
 
 
 @pytest.mark.parametrize("field, value", [

@@ -12,13 +12,20 @@ enum RouteCommand {
             options: [
                 .flag("explain", short: "e", "every skill's score, with its reasons"),
                 .value("eval", "FILE", "measure the routing against labelled lines of JSON, instead of TEXT"),
-                .value("manifests", "FILE", "with --eval: manifests as `skillbus skills --json` prints them"),
+                .value(
+                    "fit",
+                    "FILE",
+                    "find the thresholds with which most labelled lines come out right, and print them"
+                ),
+                .value("manifests", "FILE", "with --eval or --fit: manifests as `skillbus skills --json` prints them"),
+                .value("thresholds", "FILE", "with --eval: what --fit printed"),
                 CommonOptions.json, CommonOptions.url,
             ],
             details: """
-                A line for --eval is {"utterance": TEXT, "expected": {"mode": MODE, "skills": [NAME, ...]}}, with modes
+                A line for --eval and --fit is {"utterance": TEXT, "expected": {"mode": MODE, "skills": [NAME, ...]}}, with modes
                 single, parallel, chain and none. It may have "lang" and "tags", for shares of each, and "prev", the
                 skills of the turn before. Without --manifests those that are registered are measured.
+                A router takes what --fit prints by skillbus-router --thresholds FILE.
                 """
         ),
         operands: 0...1000,
@@ -28,11 +35,20 @@ enum RouteCommand {
     static func run(_ options: ParsedOptions) async throws -> Int32 {
         if let file = options.value("eval") {
             guard options.operands.isEmpty else { throw UsageError("give either a text or --eval FILE, not both") }
+            guard options.value("fit") == nil else {
+                throw UsageError("give either --eval FILE or --fit FILE, not both")
+            }
             return try await RouteEvaluation.run(file, options)
         }
-        guard options.value("manifests") == nil else { throw UsageError("--manifests goes with --eval FILE") }
+        if let file = options.value("fit") {
+            guard options.operands.isEmpty else { throw UsageError("give either a text or --fit FILE, not both") }
+            return try await RouteEvaluation.fit(file, options)
+        }
+        for name in ["manifests", "thresholds"] where options.value(name) != nil {
+            throw UsageError("--\(name) goes with --eval FILE")
+        }
         guard !options.operands.isEmpty else {
-            throw UsageError("skillbus route needs TEXT..., or --eval FILE; see skillbus route --help")
+            throw UsageError("skillbus route needs TEXT..., --eval FILE or --fit FILE; see skillbus route --help")
         }
         let text = options.operands.joined(separator: " ")
         guard text.contains(where: { !$0.isWhitespace }) else { throw UsageError("the text is empty") }

@@ -1,0 +1,95 @@
+import Bus
+import Synchronization
+import TestSupport
+import Testing
+import Wire
+
+@testable import Router
+
+/// The thread that chooses skills, and the one that learns meanwhile.
+@Suite("Planner")
+struct PlannerTests {
+    private static let places = ["greenhouse", "kennel", "observatory", "harbour"]
+    private static let things = [
+        ["tomatoes", "basil", "vents", "seedlings"], ["spaniel", "collie", "leash", "puppy"],
+        ["telescope", "comet", "dome", "mirror"], ["ferry", "anchor", "pier", "buoy"],
+    ]
+
+    /// Skills of kinds that no lexicon knows, with so many examples each.
+    private static func manifests(_ prefix: String, examples count: Int) -> [SkillManifest] {
+        zip(places, things).map { place, things in
+            SkillManifest(
+                id: "\(prefix)-\(place)",
+                description: "The \(place).",
+                examples: (0..<count).map { number in
+                    "look after the \(things[number % 4]) and number \(number) of the \(things[(number / 4) % 4])"
+                }
+            )
+        }
+    }
+
+    private func answer(_ planner: Planner, _ wakeUp: WakeUp, _ text: String) async throws -> Plan {
+        planner.submit(.init(number: 1, kind: .question(Query(ask: .route, text: text))))
+        let found = Mutex<Plan?>(nil)
+        _ = await eventually {
+            for case (_, .question(let plan)) in planner.takeResults() { found.withLock { $0 = plan } }
+            return found.withLock { $0 != nil }
+        }
+        wakeUp.clear()
+        return try #require(found.withLock { $0 })
+    }
+
+    private func hasLearned(_ plan: Plan) -> Bool {
+        plan.scores?.contains { $0.reasons.contains { $0.contains("like its examples in all") } } == true
+    }
+
+    @Test("Skills are chosen at once, and by what was learned a moment later")
+    func learns() async throws {
+        let wakeUp = try WakeUp()
+        let planner = Planner(wakeUp: wakeUp)
+        defer { planner.close() }
+        planner.update(Self.manifests("new", examples: 4))
+        let first = try await answer(planner, wakeUp, "look after the comet")
+        #expect(first.scores?.isEmpty == false)
+        var plan = first
+        for _ in 0..<2000 where !hasLearned(plan) { plan = try await answer(planner, wakeUp, "look after the comet") }
+        #expect(hasLearned(plan))
+        #expect(plan.steps.map(\.skill) == ["new-observatory"])
+    }
+
+    @Test("What was learned of an older registry is not taken")
+    func outdated() async throws {
+        let wakeUp = try WakeUp()
+        let planner = Planner(wakeUp: wakeUp)
+        defer { planner.close() }
+        planner.update(Self.manifests("old", examples: 150))
+        // Read, and being learned.
+        #expect(
+            try await answer(planner, wakeUp, "look after the comet").scores?.first?.skill.hasPrefix("old-") == true
+        )
+        planner.update(Self.manifests("new", examples: 150))
+        var answers = 0
+        while true {
+            let plan = try await answer(planner, wakeUp, "look after the comet")
+            answers += 1
+            let ids = (plan.scores ?? []).map(\.skill) + plan.steps.map(\.skill)
+            #expect(!ids.isEmpty && ids.allSatisfy { $0.hasPrefix("new-") })
+            if hasLearned(plan) { break }
+            guard answers < 5000 else { break }
+        }
+        // The newer lesson came after the older one, which was over by then.
+        #expect(hasLearned(try await answer(planner, wakeUp, "look after the comet")))
+    }
+
+    @Test("Of many changes in a row the last one is learned")
+    func changes() async throws {
+        let wakeUp = try WakeUp()
+        let planner = Planner(wakeUp: wakeUp)
+        defer { planner.close() }
+        for number in 0..<20 { planner.update(Self.manifests("v\(number)", examples: 4)) }
+        var plan = try await answer(planner, wakeUp, "look after the comet")
+        for _ in 0..<2000 where !hasLearned(plan) { plan = try await answer(planner, wakeUp, "look after the comet") }
+        #expect(hasLearned(plan))
+        #expect(plan.scores?.allSatisfy { $0.skill.hasPrefix("v19-") } == true)
+    }
+}
