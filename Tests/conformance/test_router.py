@@ -400,7 +400,7 @@ def test_a_skill_that_registers_is_learned_while_others_run(own_bus):
         thread.start()
         try:
             eventually(lambda: len(times) >= 20)
-            welcomes = [peer.welcome for peer in (asking, gateway, kennel)]
+            routers = [peer.welcome["router"] for peer in (asking, gateway, kennel)]
             registered = time.monotonic()
             with Worker(own_bus.backend, "observatory", examples=examples("observatory", 900)):
                 eventually(lambda: route(text)[0] == ["observatory"])
@@ -413,7 +413,7 @@ def test_a_skill_that_registers_is_learned_while_others_run(own_bus):
         assert not failures, failures
         # Everybody has kept the router that they had: nothing was started anew.
         assert own_bus.program.process.poll() is None
-        assert all(peer.welcome is welcome for peer, welcome in zip((asking, gateway, kennel), welcomes))
+        assert [peer.welcome["router"] for peer in (asking, gateway, kennel)] == routers
         during = [taken for start, taken in times if registered <= start <= learned]
         before = [taken for start, taken in times if start < registered]
         assert during, "no job was dispatched while the skill was learned"
