@@ -4,6 +4,7 @@ internal import Glibc
 internal import HTTPServer
 internal import Lifecycle
 internal import SessionStore
+internal import Synchronization
 internal import Telemetry
 internal import Wire
 
@@ -35,29 +36,45 @@ enum Gateway {
         }
         let log = Log(service: "gateway")
         let terminal = StartingTerminal()
+        let running = Mutex<RunningGateway?>(nil)
+        // From the beginning: a store that is waited for must not keep the process.
+        let watch = Task { await obey(signals, running, terminal) }
         do {
             let gateway = try await RunningGateway(settings, log: log)
+            running.withLock { $0 = gateway }
             try gateway.announce(to: settings.readyFile)
             ServiceManager.notifyReady()
             gateway.keepAlive()
-            var isDraining = false
-            for await signal in signals {
-                guard signal != SIGHUP || terminal.isGone else {
-                    gateway.reload()
-                    continue
-                }
-                // Whoever asks twice means now.
-                if isDraining { leave(ExitCode.failure) }
-                isDraining = true
-                ServiceManager.notifyStopping()
-                Task {
-                    await gateway.drain()
-                    leave(ExitCode.success)
-                }
-            }
+            await watch.value
         } catch {
             printError("skillbus-gateway: \(error)")
             leave(ExitCode.failure)
+        }
+    }
+
+    /// Does what signals ask for.
+    private static func obey(
+        _ signals: AsyncStream<Int32>,
+        _ running: borrowing Mutex<RunningGateway?>,
+        _ terminal: StartingTerminal
+    ) async {
+        var isDraining = false
+        for await signal in signals {
+            let gateway = running.withLock { $0 }
+            guard signal != SIGHUP || terminal.isGone else {
+                gateway?.reload()
+                continue
+            }
+            // There is nothing to finish yet.
+            guard let gateway else { leave(ExitCode.success) }
+            // Whoever asks twice means now.
+            if isDraining { leave(ExitCode.failure) }
+            isDraining = true
+            ServiceManager.notifyStopping()
+            Task {
+                await gateway.drain()
+                leave(ExitCode.success)
+            }
         }
     }
 }

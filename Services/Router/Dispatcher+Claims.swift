@@ -21,6 +21,8 @@ extension Dispatcher {
         /// yet.
         let job: Identifier?
         let begun: Execution?
+        /// Its skills that this router has never heard of: their workers may be on their way here.
+        var missing: [String]
 
         /// Whether it has what it waits for.
         func isComplete(with execution: Execution) -> Bool {
@@ -54,12 +56,31 @@ extension Dispatcher {
         let begun = job.flatMap { (try? JobBody.begun(parcel.body().span.bytes))?[$0] }
         let bytes = returning.values.reduce(parcel.count) { $0 + $1.request.parcel.count }
         guard returning.count < Limits.queuedJobsPerSkill, bytes <= Limits.queuedBytesPerSkill else { return false }
-        let until = claimsEnd(now: now)
+        let missing = skills(of: parcel, skill).filter { registry.skill($0) == nil }
+        // As long as is waited for the workers of a skill that is known and has none.
+        let until = max(claimsEnd(now: now), missing.isEmpty ? 0 : now + Dispatcher.orphanLimit)
         let request = EarlyRequest(header: header, parcel: parcel, gateway: gateway, until: until)
-        let waiting = ReturningRequest(request: request, job: job, begun: begun)
+        let waiting = ReturningRequest(request: request, job: job, begun: begun, missing: missing)
         if let job, let claim = claims[job], waiting.isComplete(with: claim.execution) { return false }
         returning[id] = waiting
         return true
+    }
+
+    /// The skills that a request needs, as far as that is known.
+    private func skills(of parcel: Parcel, _ skill: String) -> [String] {
+        guard skill.isEmpty else { return [skill] }
+        let plan = (try? JobBody.decode(parcel.body().span.bytes))?.input.plan
+        return plan?.steps.map(\.skill) ?? []
+    }
+
+    /// A worker has come. What waited for its skills waits for its claims, and those of others, from now on.
+    mutating func missesLess(now: UInt64) {
+        for (id, waiting) in returning where !waiting.missing.isEmpty {
+            let missing = waiting.missing.filter { registry.skill($0) == nil }
+            returning[id]?.missing = missing
+            let end = claimsEnd(now: now)
+            if missing.isEmpty { returning[id]?.request.until = end }
+        }
     }
 
     /// Goes on with the requests that have waited long enough, and forgets the claims that have.

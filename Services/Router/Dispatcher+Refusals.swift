@@ -9,6 +9,16 @@ extension Dispatcher {
         actions.append(.toGateway(gateway, message))
     }
 
+    /// Another router had it, and a worker: none has come here in time.
+    func notBack(_ skill: String) -> JobError {
+        JobError(
+            code: JobError.Code.noWorker,
+            message: "no worker of skill \(skill) has come back in \(Dispatcher.orphanLimit / 1000) s",
+            hint: "start a worker that serves \(skill), then ask again",
+            retryable: true
+        )
+    }
+
     func unknown(_ skill: String) -> JobError {
         let names = registry.skills.keys.sorted()
         let near = names.min { distance($0, skill) < distance($1, skill) }

@@ -54,6 +54,7 @@ extension Dispatcher {
         }
         if !unknown.isEmpty { actions.append(.toWorker(worker.peer, Outgoing(Header(.fenced), body: unknown))) }
         if !held.isEmpty { claimed(held, by: worker, now: now) }
+        if !returning.isEmpty { missesLess(now: now) }
         for request in takeEarly() { resubmit(request, now: now) }
         for skill in worker.skills { if let entry = registry.skills[skill] { fill(entry, now: now) } }
     }

@@ -119,7 +119,7 @@ struct Dispatcher {
         let header: Header
         let parcel: Parcel
         var gateway: GatewayLink
-        let until: UInt64
+        var until: UInt64
     }
 
     /// A request. `skill` is empty when the router is to choose; `hasWaited` is set for one that comes back from
@@ -187,7 +187,7 @@ struct Dispatcher {
         }
         guard let entry = registry.skill(skill) else {
             if isEarly { return wait(header, parcel, gateway) }
-            return refuse(header, gateway, unknown(skill))
+            return refuse(header, gateway, isReturning ? notBack(skill) : unknown(skill))
         }
         let job = Job(
             id: id.job(step: 1),

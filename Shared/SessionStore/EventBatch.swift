@@ -57,6 +57,8 @@ public struct JobEvents: Sendable, Hashable {
     public var worker: String?
     /// Set when the last event ends the job: `finished`, `cached`, or the error's code.
     public var outcome: String?
+    /// Whether this is the router's word that no further attempt is made: its number is that of none.
+    var isEndByRouter: Bool { lastSequence == 0 && outcome != nil }
 
     /// Makes an entry.
     public init(

@@ -375,6 +375,42 @@ final class Bench: Sendable {
         #expect(try await bench.types(of: request) == ["request.accepted"])
     }
 
+    @Test func aRouterThatIsNewerThanASkillsWorkersIsAskedToWaitForThem() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, skills: ["echo"], now: 0)
+        bench.requests.routerReady(routerTwo, skills: ["other"], now: 0)
+        let request = try await bench.accept(timeout: 60_000)
+        #expect(await eventually { bench.router.now.dispatched == [request] })
+        let unknown = JobError(code: JobError.Code.unknownSkill, message: "m")
+        bench.requests.refused(unknown, Header(.nack, job: request, generation: 1), now: 0)
+        #expect(await eventually { bench.router.now.dispatched == [request, request] })
+        #expect(try await bench.store.openRequest(request).generation == 2)
+        // Asked once more it has waited.
+        bench.requests.refused(unknown, Header(.nack, job: request, generation: 2), now: 0)
+        try await bench.event("request.failed", of: request)
+    }
+
+    @Test func aSkillThatNobodyEverHadIsUnknownAtOnce() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, skills: ["other"], now: 0)
+        let request = try await bench.accept(timeout: 60_000)
+        let unknown = JobError(code: JobError.Code.unknownSkill, message: "m")
+        bench.requests.refused(unknown, Header(.nack, job: request, generation: 1), now: 0)
+        let end = try await bench.event("request.failed", of: request)
+        #expect(end?.data["error"]?["code"] == "unknown_skill")
+    }
+
+    @Test func whatMustNotRunTwiceAndMayHaveRunIsNotSaidToBeUndone() async throws {
+        let bench = try await Bench()
+        bench.requests.routerReady(routerOne, now: 0)
+        let request = try await bench.accept(timeout: 60_000)
+        bench.requests.mayStart(Execution(job: request.job(step: 1), generation: 1, attempt: 1), now: 0)
+        let gone = JobError(code: JobError.Code.noWorker, message: "m", retryable: true)
+        bench.requests.refused(gone, Header(.nack, job: request, generation: 1), now: 0)
+        let end = try await bench.event("request.failed", of: request)
+        #expect(end?.data["error"]?["code"] == "outcome_unknown")
+    }
+
     @Test func enqueuedRequestsGoOneAfterTheOther() async throws {
         let bench = try await Bench()
         bench.requests.routerReady(routerOne, now: 0)

@@ -54,6 +54,42 @@ struct AdoptionTests {
         #expect(bench.taken().dispatches.map(\.0) == [execution(2, 1)])
     }
 
+    @Test func aSkillThatIsNotHereYetIsWaitedForAndItsWorkerKeepsWhatItHas() throws {
+        var bench = Bench()
+        _ = try bench.worker("other", credit: 1)
+        try bench.submit("echo", request: request, generation: 2, flags: .elsewhere)
+        let end = bench.now + Dispatcher.orphanLimit
+        bench.dispatcher.tick(now: end - 1)
+        #expect(bench.taken().said.allSatisfy { !$0.contains("nack") })
+        bench.now = end - 1
+        _ = try bench.worker(credit: 0, idempotent: false, held: [held(execution())])
+        #expect(bench.taken().said.contains("worker adopted"))
+        #expect(bench.dispatcher.jobs[job]?.execution == execution())
+    }
+
+    @Test func aSkillThatIsNotHereInTimeIsNoUnknownOne() throws {
+        var bench = Bench()
+        _ = try bench.worker("other", credit: 1)
+        try bench.submit("echo", request: request, generation: 2, flags: .elsewhere)
+        _ = bench.taken()
+        bench.now += Dispatcher.orphanLimit
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().said == ["gateway nack no_worker"])
+        #expect(bench.dispatcher.returning.isEmpty)
+    }
+
+    @Test func withoutClaimsItBeginsAHeartbeatAfterItsWorkerHasCome() throws {
+        var bench = Bench()
+        _ = try bench.worker("other", credit: 1)
+        try bench.submit("echo", request: request, generation: 2, flags: .elsewhere)
+        bench.now += 5000
+        _ = try bench.worker(credit: 1)
+        #expect(bench.taken().dispatches.isEmpty)
+        bench.now += 1000
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().dispatches.map(\.0) == [execution(2, 1)])
+    }
+
     @Test func aRouterThatHasBeenThereWaitsOneHeartbeat() throws {
         var bench = Bench()
         _ = try bench.worker(credit: 1)

@@ -15,6 +15,18 @@ struct KnownRouters {
     /// Since when others are gone; 0 for those that will not come back.
     private var gone: [Identifier: UInt64] = [:]
 
+    private static let skillLimit = 10_000
+    /// Skills that any of them has had a worker for.
+    private var served: Set<String> = []
+
+    /// Whether a skill has had a worker: a router that does not know it is too new.
+    func haveServed(_ skill: String) -> Bool { served.contains(skill) }
+
+    private mutating func note(_ skills: Set<String>?) {
+        guard let skills, served.count < KnownRouters.skillLimit else { return }
+        served.formUnion(skills)
+    }
+
     /// Whether there is none.
     var isEmpty: Bool { ready.isEmpty }
 
@@ -51,12 +63,16 @@ struct KnownRouters {
             for other in ready.keys where other != router { gone[other] = 0 }
             ready = ready.filter { $0.key == router }
         }
+        note(skills)
         ready[router] = Known(skills: skills, load: load)
         gone[router] = nil
     }
 
     /// One has other skills than before.
-    mutating func serves(_ router: Identifier, _ skills: Set<String>?) { ready[router]?.skills = skills }
+    mutating func serves(_ router: Identifier, _ skills: Set<String>?) {
+        note(skills)
+        ready[router]?.skills = skills
+    }
 
     /// One says how much it has.
     mutating func has(_ router: Identifier, load: Int) {

@@ -159,6 +159,13 @@ extension OpenRequests {
                 // It was asked whether it still has the request, and has not: then as to another router.
                 return moveOn(request, in: &state, now: now)
             }
+            if error.code == JobError.Code.unknownSkill, let open = state.open[request], !open.progress.isCancelling,
+                header.generation == 1, open.progress.generation == 1,
+                open.progress.skills.contains(where: { state.routers.haveServed($0) })
+            {
+                // That router is newer than the skill's workers are: it is told, and waits for them.
+                return moveOn(request, in: &state, now: now)
+            }
             return apply(to: request, in: &state, now: now) { $0.refused(error, generation: header.generation) }
         }
         perform(actions)

@@ -54,6 +54,8 @@ struct RequestProgress {
     /// The generation under which it was submitted last.
     private(set) var generation: UInt32
     private var jobs: [UInt16: Job] = [:]
+    /// Jobs that must not run twice and may have begun.
+    private var granted: Set<UInt16> = []
     private var phase = Phase.open
 
     init(request: Identifier, plan: Plan? = nil, generation: UInt32 = 1) {
@@ -130,7 +132,9 @@ struct RequestProgress {
     mutating func refused(_ error: JobError, generation: UInt32) -> Effects {
         guard !isOver, generation == self.generation else { return Effects() }
         if case .cancelling(let reason) = phase { return end(.cancelled(reason: reason)) }
-        return end(.failed(error))
+        // What must not run twice and may have run is not to be asked for again, whatever the reason.
+        let mayHaveRun = granted.contains { jobs[$0]?.outcome == nil }
+        return end(.failed(mayHaveRun ? .outcomeUnknown : error))
     }
 
     /// A job of it has reported. `first` is the number of the first report, 0 if the router made them; with those that
@@ -199,6 +203,7 @@ struct RequestProgress {
         let known = jobs[number]
         if let known, known.outcome != nil || execution.isOlder(than: known.execution) { return nil }
         let skill = known?.skill ?? skill(of: number) ?? ""
+        granted.insert(number)
         return Effects(occurrences: [.grant(execution, skill: skill)])
     }
 

@@ -161,7 +161,7 @@ extension WriteGroup {
             return false
         }
         if execution != job.execution {
-            job.attempts += 1
+            if !events.isEndByRouter { job.attempts += 1 }
             job.execution = execution
             job.lastSequence = 0
         }

@@ -93,7 +93,7 @@ extension Connection {
                 last_seq = CASE WHEN (excluded.generation, excluded.attempt) = (jobs.generation, jobs.attempt)
                     THEN max(jobs.last_seq, excluded.last_seq) ELSE excluded.last_seq END,
                 attempts = jobs.attempts
-                    + ((excluded.generation, excluded.attempt) <> (jobs.generation, jobs.attempt)),
+                    + (?9 AND (excluded.generation, excluded.attempt) <> (jobs.generation, jobs.attempt)),
                 generation = excluded.generation,
                 attempt = excluded.attempt
             WHERE jobs.outcome IS NULL
@@ -108,7 +108,8 @@ extension Connection {
             .number(execution.generation),
             .number(execution.attempt),
             .number(events.lastSequence),
-            .integer(now)
+            .integer(now),
+            .integer(events.isEndByRouter ? 0 : 1)
         )
         guard changed > 0 else { return false }
         // The events were counted by their sender, and some may have been merged: the last one has the last number.
