@@ -106,11 +106,7 @@ enum Router {
         )
         settings.heartbeat = UInt64(try options.integer("heartbeat", in: 50...60_000) ?? 1000)
         settings.liveness = UInt64(try options.integer("liveness", in: 2...100) ?? 3)
-        if options.value("max-wait") == "0" {
-            settings.longestWait = 0
-        } else {
-            settings.longestWait = UInt64(min(try options.seconds("max-wait") ?? 10, 86_400) * 1000)
-        }
+        settings.longestWait = UInt64(min(try options.seconds("max-wait", orZero: true) ?? 10, 86_400) * 1000)
         settings.drainLimit = UInt64((try options.seconds("drain") ?? 50) * 1000)
         if let key = options.value("key") {
             do throws(CredentialError) {

@@ -149,12 +149,13 @@ public struct ParsedOptions: Sendable {
         return number
     }
 
-    /// A number of seconds above zero.
+    /// A number of seconds above zero, or zero where that means something.
     /// - Throws: `UsageError` that names the option.
-    public func seconds(_ name: String) throws(UsageError) -> Double? {
+    public func seconds(_ name: String, orZero: Bool = false) throws(UsageError) -> Double? {
         guard let text = value(name) else { return nil }
-        guard let number = Double(text), number > 0, number.isFinite else {
-            throw UsageError("--\(name) must be a number of seconds above 0, not \"\(text)\"")
+        guard let number = Double(text), number > 0 || orZero && number == 0, number.isFinite else {
+            let bound = orZero ? "from 0 on" : "above 0"
+            throw UsageError("--\(name) must be a number of seconds \(bound), not \"\(text)\"")
         }
         return number
     }

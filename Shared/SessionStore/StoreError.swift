@@ -46,6 +46,7 @@ extension StoreError: CustomStringConvertible {
         case .notFound: "not found"
         case .pruned: "the session has been deleted"
         case .closed: "the store is closed"
+        case .failed(0, let reason), .rejected(0, let reason): "store error: \(reason)"
         case .failed(let code, let reason), .rejected(let code, let reason): "store error \(code): \(reason)"
         }
     }
