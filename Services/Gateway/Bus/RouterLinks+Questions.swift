@@ -53,15 +53,23 @@ extension RouterLinks {
     func skills() async throws(GatewayError) -> [UInt8] {
         let links = state.withLock { $0.ready }
         guard links.count > 1 else { return try await ask(Query(ask: .skills)) }
-        let answers = await withTaskGroup(of: Answer.self) { group in
-            for link in links { group.addTask { await self.ask(Query(ask: .skills), over: link) } }
-            return await group.reduce(into: [Answer]()) { $0.append($1) }
+        let answers = await withTaskGroup(of: (BusLink, Answer).self) { group in
+            for link in links { group.addTask { (link, await self.ask(Query(ask: .skills), over: link)) } }
+            return await group.reduce(into: [(link: BusLink, answer: Answer)]()) { $0.append($1) }
         }
-        let lists = answers.compactMap { answer in
-            (try? answer.get()).flatMap { try? JSONBody.decode(SkillList.self, from: $0) }
+        let lists = answers.compactMap { link, answer -> SkillList? in
+            guard let body = try? answer.get(), let list = try? JSONBody.decode(SkillList.self, from: body) else {
+                return nil
+            }
+            // What is shown is what is chosen by, though the router would say so itself a moment later.
+            if let router = state.withLock({ $0.links[link]?.router }) {
+                let served = list.skills.filter { !$0.workers.isEmpty }.map(\.manifest.id)
+                requests.routerServes(router, Set(served), now: Monotonic.milliseconds)
+            }
+            return list
         }
         guard !lists.isEmpty, let merged = try? JSONBody.encode(SkillList(merging: lists)) else {
-            if let answer = answers.first { return try answer.get() }
+            if let first = answers.first { return try first.answer.get() }
             throw .noRouter
         }
         return merged
