@@ -205,7 +205,7 @@ public struct IntentModel: Sendable {
         let best = index.best(skills.filter { $0 != index.fallback }) { result.totals[$0] }
         let bestScore = best.map { result.totals[$0] } ?? 0
         let fallbackScore = index.fallback.map { result.totals[$0] } ?? 0
-        if !scorer.cuesDecide { return learnedSteps(result, best, bestScore, fallbackScore, followUp, lent: lent) }
+        if !scorer.cuesDecide { return learnedSteps(result, best, bestScore, fallbackScore) }
         if result.missingDeed >= Self.deedThreshold, result.missingDeed >= max(bestScore, fallbackScore) { return [] }
 
         let wishes = builder.wishes(result)
@@ -236,9 +236,7 @@ public struct IntentModel: Sendable {
         _ result: SkillScorer.Result,
         _ best: Int?,
         _ bestScore: Double,
-        _ fallbackScore: Double,
-        _ followUp: FollowUp,
-        lent: Double
+        _ fallbackScore: Double
     ) -> [PlanBuilder.Step] {
         let parts = builder.learnedParts(result) { least($0, Self.threshold) }
         if parts.count > 1 { return parts.map { PlanBuilder.Step(skill: $0, after: []) } }

@@ -13,7 +13,7 @@ struct LearnedSkills: Sendable {
     private static let bend = log(IntentModel.threshold) / log(0.5)
 
     let learner: SkillLearner
-    private let scope: LogisticRegression
+    private var scope: LogisticRegression
     /// How far cues of the lexicon may decide, 0 to 1: as far as the skills are of kinds that it knows.
     let cueTrust: Double
 
@@ -24,6 +24,13 @@ struct LearnedSkills: Sendable {
         self.learner = learner
         self.scope = scope ?? Self.usualScope
         cueTrust = index.cueTrust
+    }
+
+    /// The same with another chance of being meant at all.
+    func scoped(_ scope: LogisticRegression) -> LearnedSkills {
+        var other = self
+        other.scope = scope
+        return other
     }
 
     /// By skill: how like its examples a text is, 0 to 1; from ``IntentModel/threshold`` on it may be meant.
@@ -47,16 +54,5 @@ struct LearnedSkills: Sendable {
             shares: judgement.shares,
             inScope: chance
         )
-    }
-}
-
-extension LearnedSkills {
-    /// The same with another chance of being meant at all.
-    func scoped(_ scope: LogisticRegression) -> LearnedSkills { LearnedSkills(self, scope: scope) }
-
-    private init(_ other: LearnedSkills, scope: LogisticRegression) {
-        learner = other.learner
-        cueTrust = other.cueTrust
-        self.scope = scope
     }
 }
