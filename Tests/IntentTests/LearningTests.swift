@@ -220,7 +220,6 @@ struct LinearClassifierTests {
             LinearClassifier(
                 texts,
                 classes: classes,
-                importance: Array(repeating: 1, count: texts.count),
                 classCount: 3,
                 featureCount: 10
             )
@@ -240,7 +239,6 @@ struct LinearClassifierTests {
         let classifier = LinearClassifier(
             [text, Vocabulary.Vector(features: [1], values: [1])],
             classes: [0, 1],
-            importance: [1, 1],
             classCount: 2,
             featureCount: 2
         )

@@ -34,11 +34,10 @@ struct LinearClassifier: Sendable {
         var meanShare: Float = 2
     }
 
-    /// Learns from texts and the class of each, where some count more than others.
+    /// Learns from texts and the class of each.
     init(
         _ texts: [Vocabulary.Vector],
         classes: [Int32],
-        importance: [Float],
         classCount: Int,
         featureCount: Int,
         settings: Settings = Settings()
@@ -49,7 +48,7 @@ struct LinearClassifier: Sendable {
         biases = Array(repeating: 0, count: classCount)
         let problem = Problem(texts, featureCount: featureCount)
         for number in 0..<classCount {
-            var (learned, bias) = problem.solve(classes: classes, positive: Int32(number), importance, settings)
+            var (learned, bias) = problem.solve(classes: classes, positive: Int32(number), settings)
             let own = classes.indices.filter { classes[$0] == Int32(number) }
             let share = settings.meanShare / Float(max(own.count, 1))
             if share >= Self.leastShare {
@@ -133,7 +132,6 @@ private struct Problem {
     func solve(
         classes: [Int32],
         positive: Int32,
-        _ importance: [Float],
         _ settings: LinearClassifier.Settings
     ) -> ([Float], Float) {
         let count = classes.count
@@ -160,7 +158,7 @@ private struct Problem {
                                 sum += weights[Int(features[entry])] * values[entry]
                             }
                             let diagonal =
-                                0.5 / (settings.cost * importance[text] * (sign > 0 ? settings.ownWeight : 1))
+                                0.5 / (settings.cost * (sign > 0 ? settings.ownWeight : 1))
                             let gradient = sign * sum - 1 + alpha[text] * diagonal
                             var projected = gradient
                             if alpha[text] == 0 {

@@ -39,7 +39,6 @@ struct SkillLearner: Sendable {
         classifier = LinearClassifier(
             texts.map { [vocabulary] in vocabulary.vector($0).0 },
             classes: classes,
-            importance: Array(repeating: 1, count: texts.count),
             classCount: manifests.count,
             featureCount: vocabulary.count
         )
