@@ -204,8 +204,8 @@ private final class WriterLock {
         descriptor = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .folder(path: path, reason: String(cString: strerror(errno))) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            // `deinit` closes it: it runs for what was complete when its making failed.
             let code = errno
-            close(descriptor)
             if code == EWOULDBLOCK { throw .busy(path: path) }
             throw .folder(path: path, reason: String(cString: strerror(code)))
         }

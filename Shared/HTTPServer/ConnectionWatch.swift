@@ -26,17 +26,14 @@ final class ConnectionWatch: Sendable {
         self.limits = limits
         events = epoll_create1(Int32(EPOLL_CLOEXEC))
         wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
-        guard events >= 0, wakeUp >= 0 else {
-            if events >= 0 { close(events) }
-            if wakeUp >= 0 { close(wakeUp) }
-            return nil
-        }
+        // Where one is missing, `deinit` closes the other: it runs for what was complete when its making failed.
+        guard events >= 0, wakeUp >= 0 else { return nil }
         add(wakeUp, EPOLLIN.rawValue, id: 0)
     }
 
     deinit {
-        close(events)
-        close(wakeUp)
+        if events >= 0 { close(events) }
+        if wakeUp >= 0 { close(wakeUp) }
     }
 
     private func add(_ descriptor: Int32, _ what: UInt32, id: UInt64) {

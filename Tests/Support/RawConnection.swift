@@ -34,9 +34,8 @@ public final class RawConnection: Sendable {
             }
         }
         guard failure == 0 else {
-            let code = errno
-            Glibc.close(socket)
-            throw SpawnError(code: code)
+            // `deinit` closes it: it runs for what was complete when its making failed.
+            throw SpawnError(code: errno)
         }
         if reads { startReading() }
     }

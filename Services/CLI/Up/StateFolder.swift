@@ -19,7 +19,7 @@ final class StateFolder: Sendable {
             var buffer = [UInt8](repeating: 0, count: 32)
             let count = max(0, pread(lock, &buffer, buffer.count, 0))
             let holder = String(decoding: buffer[..<count].prefix { 48...57 ~= $0 }, as: UTF8.self)
-            close(lock)
+            // `deinit` closes the lock: it runs for what was complete when its making failed.
             guard failure == EWOULDBLOCK else {
                 throw CommandFailure("cannot lock \(file): \(String(cString: strerror(failure)))")
             }

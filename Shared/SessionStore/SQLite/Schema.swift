@@ -97,12 +97,8 @@ final class StoreFile: Sendable {
     init(folder: String) throws(StoreError) {
         path = folder + "/sessions.db"
         lock = try StateFolder.open(folder, lock: "sessions.lock")
-        do throws(StoreError) {
-            try Schema.create(at: path, in: folder)
-        } catch {
-            Glibc.close(lock)
-            throw error
-        }
+        // If this fails, `deinit` closes the lock: it runs for what was complete when its making failed.
+        try Schema.create(at: path, in: folder)
     }
 
     deinit { Glibc.close(lock) }
