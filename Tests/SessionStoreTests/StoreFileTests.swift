@@ -24,6 +24,13 @@ import Wire
         await store.close()
     }
 
+    @Test func whatCannotBeMadeClosesNobodysFiles() throws {
+        let folder = try TemporaryFolder()
+        try #require(mkdir(folder.file("sessions.db.new"), 0o700) == 0)
+        #expect(throws: StoreError.self) { _ = try SQLiteSessionStore(folder: folder.path) }
+        #expect(descriptorsOfOthersClosed { _ = try? SQLiteSessionStore(folder: folder.path) } == 0)
+    }
+
     @Test func whatIsNoStoreIsRefused() throws {
         let folder = try TemporaryFolder()
         try folder.write("sessions.db", String(repeating: "this is no database. ", count: 100))

@@ -77,6 +77,7 @@ import Testing
     @Test func onlyOneWriter() throws {
         let writer = try DocumentIndex.Writer(path: path)
         #expect(throws: IndexError.busy(path: path)) { try DocumentIndex.Writer(path: path) }
+        #expect(descriptorsOfOthersClosed { _ = try? DocumentIndex.Writer(path: path) } == 0)
         withExtendedLifetime(writer) {}
     }
 
