@@ -22,6 +22,7 @@ extension Dispatcher {
                 guard registry.workers[worker] == nil else { return .drop }
                 job.state = .ended(worker: peer)
             }
+            job.isEndMissing = false
             return .forward(job.gateway)
         case .leased(let owner, let dispatch, let isAccepted):
             guard owner == peer else { return .fence }
@@ -120,7 +121,31 @@ extension Dispatcher {
         if let request = requests[id] {
             send(request.plan, of: id, request.generation, to: request.gateway)
         }
-        for job in jobs.values where job.id.request == id { repeatUnanswered(job) }
+        for job in jobs.values where job.id.request == id {
+            if case .ended = job.state { job.isEndMissing = true }
+            repeatUnanswered(job)
+        }
+    }
+
+    /// A job's end was lost on its way to the gateway, and then its worker was: nobody else has its output.
+    mutating func lostEnd(_ job: Job, now: UInt64) {
+        job.isEndMissing = false
+        // Whoever called it has had its output, and its request goes on with that.
+        guard job.caller == nil else { return forget(job) }
+        if job.isCancelled {
+            return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
+        }
+        let reason = "its worker died before the result was stored"
+        guard registry.isIdempotent(job.skill) else { return fail(job, outcomeUnknown(job, reason), now: now) }
+        tryAgain(job, reason: reason, after: 0, now: now)
+    }
+
+    func outcomeUnknown(_ job: Job, _ reason: String) -> JobError {
+        JobError(
+            code: JobError.Code.outcomeUnknown,
+            message: "\(reason); it is not known whether \(job.skill) did its work, and it must not run twice",
+            hint: "check whether it took effect before you ask again"
+        )
     }
 
     mutating func repeatUnanswered(_ job: Job) {

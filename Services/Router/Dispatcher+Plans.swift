@@ -181,7 +181,9 @@ extension Dispatcher {
         }
         guard let request = job.request, requests[request.id] === request else { return }
         let step = "s\(job.id.step)"
-        if kind == .finished, !request.isNeeded(step) {
+        if request.outputs[step] != nil || request.failed.contains(step) {
+            // It ran again, since its first end was lost: what came of it then has been used.
+        } else if kind == .finished, !request.isNeeded(step) {
             request.outputs[step] = SkillOutput(text: "")
         } else if kind == .finished, let finished = try? JSONBody.decode(JobFinished.self, from: payload) {
             request.outputs[step] = finished.output

@@ -187,15 +187,7 @@ extension Dispatcher {
             return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         }
         if !registry.isIdempotent(job.skill), isAccepted || mayHaveBegun {
-            return fail(
-                job,
-                JobError(
-                    code: JobError.Code.outcomeUnknown,
-                    message: "\(reason); it is not known whether \(job.skill) did its work, and it must not run twice",
-                    hint: "check whether it took effect before you ask again"
-                ),
-                now: now
-            )
+            return fail(job, outcomeUnknown(job, reason), now: now)
         }
         if !isAccepted, job.unseenLosses < Dispatcher.unseenLosses {
             // Most likely nobody has seen it: back to the head of the queue for free. But not for ever, or a job that
@@ -438,6 +430,7 @@ extension Dispatcher {
             registry.workers[peer]?.leases.remove(job)
             fence(job)
             fail(job, timeout("the request's time is over and its worker does not stop"), now: now)
+        case .ended(let peer) where job.isEndMissing && registry.workers[peer] == nil: lostEnd(job, now: now)
         case .ended, .failed:
             if !job.gateway.isConnected, now >= job.gateway.lastHeard + Dispatcher.acknowledgementLimit {
                 forget(job)

@@ -89,6 +89,9 @@ final class Job {
     var isAsking = false
     /// When the gateway was last told or asked something that it must answer.
     var lastSaid: UInt64 = 0
+    /// Whether its end went to the gateway, and the gateway has asked for the job since: then that end was lost, and it
+    /// takes the worker to say it again.
+    var isEndMissing = false
     /// Not to be dispatched before this time.
     var notBefore: UInt64 = 0
     /// Whether this router has sent it to a worker.

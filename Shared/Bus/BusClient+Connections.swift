@@ -137,7 +137,12 @@ extension BusClient {
                 var cursor = BatchCursor()
                 while let part = try cursor.next(in: body) {
                     do throws(WireError) {
-                        user.received(try Incoming(copying: body.extracting(part)), from: connection.link)
+                        let bytes = body.extracting(part)
+                        let header = try Incoming.header(ofPart: bytes)
+                        if user.read(header, bytes.extracting(droppingFirst: Header.size), from: connection.link) {
+                            continue
+                        }
+                        user.received(Incoming(header, copying: bytes), from: connection.link)
                     } catch {
                         user.rejected(error)
                     }

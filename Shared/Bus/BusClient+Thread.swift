@@ -24,9 +24,10 @@ extension BusClient {
             work.perform()
             own = baton.withLock { $0.take() }
             guard own != nil else { break }
-            work.performed()
-            // What it brought is to be sent before anything is waited for.
-            own?.next = 0
+            // What it brought is sent before anything else is looked at, and what has come meanwhile is read then.
+            let hasMore = work.performed()
+            let next = user.turn(now: Monotonic.milliseconds)
+            own?.next = hasMore ? 0 : next
             own?.hasWorked = true
         }
         if let work { second(user, work) }

@@ -25,6 +25,9 @@ public protocol BusClientUser: AnyObject, Sendable {
     func disconnected(_ link: BusLink)
     /// A message. It may be consumed by moving it away.
     func received(_ message: consuming Incoming, from link: BusLink)
+    /// A message of a BATCH, whose bytes are there during the call only: for those that are read at once, most of all.
+    /// - Returns: Whether it was taken; otherwise it comes by ``received(_:from:)``.
+    func read(_ header: Header, _ body: RawSpan, from link: BusLink) -> Bool
     /// Something that was not a message came in.
     func rejected(_ error: WireError)
     /// Called when what was waiting has been read, and at the time that the last call asked for.
@@ -38,6 +41,9 @@ public protocol BusClientUser: AnyObject, Sendable {
 }
 
 extension BusClientUser {
+    /// Leaves it.
+    public func read(_ header: Header, _ body: RawSpan, from link: BusLink) -> Bool { false }
+
     /// Nothing.
     public func refused(_ link: BusLink) {}
 

@@ -105,7 +105,8 @@ public protocol BusWork: AnyObject, Sendable {
     /// Works for a fraction of a millisecond, as far as that can be told beforehand.
     func perform()
     /// ``perform()`` came to its end in time.
-    func performed()
+    /// - Returns: Whether there is more to do.
+    func performed() -> Bool
     /// ``perform()`` is still working, and the thread that calls this is the bus thread now.
     func overran(now: UInt64)
 }

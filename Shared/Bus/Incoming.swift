@@ -38,14 +38,25 @@ public struct Incoming: ~Copyable {
     /// A message of a BATCH, which lies in the memory of that.
     /// - Throws: `WireError` when it is none, or one that must be sent alone.
     public init(copying bytes: RawSpan) throws(WireError) {
+        self.init(try Incoming.header(ofPart: bytes), copying: bytes)
+    }
+
+    /// A message of a BATCH whose header has been read.
+    init(_ header: Header, copying bytes: RawSpan) {
+        self.header = header
+        first = Message(copying: bytes)
+        rest = []
+    }
+
+    /// The header of a message of a BATCH.
+    /// - Throws: `WireError` when it is none, or one that must be sent alone.
+    static func header(ofPart bytes: RawSpan) throws(WireError) -> Header {
         let header = try Header(reading: bytes)
         guard header.type != .batch else { throw .body(type: "BATCH", reason: "a BATCH in it") }
         guard header.flags.isDisjoint(with: [.bodyFrame, .attachments]) else {
             throw .body(type: "BATCH", reason: "a message of several frames in it")
         }
-        self.header = header
-        first = Message(copying: bytes)
-        rest = []
+        return header
     }
 
     private static func readRest(

@@ -161,7 +161,13 @@ final class SkillExecutor: TaskExecutor, BusWork {
         }
     }
 
-    func performed() { state.withLock { $0.isPerforming = false } }
+    @discardableResult
+    func performed() -> Bool {
+        state.withLock { state in
+            state.isPerforming = false
+            return !state.isEmpty
+        }
+    }
 
     func overran(now: UInt64) {
         state.withLock { state in

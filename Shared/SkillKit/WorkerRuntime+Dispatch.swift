@@ -5,8 +5,7 @@ internal import Wire
 
 /// Jobs that come in, and the router's word on those that are here.
 extension WorkerRuntime {
-    func dispatch(_ message: consuming Incoming, from link: BusLink, now: UInt64) {
-        let header = message.header
+    func dispatch(_ header: Header, _ body: RawSpan, _ frames: [SharedFrame], from link: BusLink, now: UInt64) {
         let execution = header.execution
         func refuse(_ code: String, _ text: String) {
             let error = JobError(code: code, message: text, retryable: true)
@@ -21,7 +20,7 @@ extension WorkerRuntime {
         }
         let decoded: (skill: String, input: JobInput)
         do throws(WireError) {
-            decoded = try message.withBody { body throws(WireError) in try JobBody.decode(body) }
+            decoded = try JobBody.decode(body)
         } catch {
             state.withLock { $0.saw(header.sequence, from: link) }
             return refuse(JobError.Code.badMessage, error.description)
@@ -72,7 +71,7 @@ extension WorkerRuntime {
                     runner: self,
                     execution: started,
                     input: decoded.input,
-                    frames: message.attachments
+                    frames: frames
                 )
             )
         case .again(let known): if let terminal = known.sentTerminal { try? client.send(terminal, to: link) }

@@ -103,17 +103,11 @@ final class WorkerRuntime: BusClientUser {
         let now = Monotonic.milliseconds
         let header = message.header
         switch header.type {
-        case .dispatch: dispatch(message, from: link, now: now)
+        case .dispatch:
+            let frames = message.attachments
+            message.withBody { dispatch(header, $0, frames, from: link, now: now) }
         case .welcome: welcome(message.body(), from: link, now: now)
-        case .eventAck:
-            state.withLock { state in
-                _ = try? message.withBody { body throws(WireError) in
-                    try ExecutionList.forEach(body) { execution in
-                        guard state.executions[execution.job]?.execution == execution else { return }
-                        state.executions[execution.job] = nil
-                    }
-                }
-            }
+        case .eventAck: message.withBody { acknowledged($0) }
         case .fenced:
             _ = try? message.withBody { body throws(WireError) in
                 try ExecutionList.forEach(body) { fenced($0, by: link) }
@@ -135,6 +129,25 @@ final class WorkerRuntime: BusClientUser {
             state.withLock { $0.shares.wants(wanted, link) }
         case .drain, .goodbye: break
         default: log.warning("unexpected message", ["type": "\(header.type)"])
+        }
+    }
+
+    func read(_ header: Header, _ body: RawSpan, from link: BusLink) -> Bool {
+        switch header.type {
+        case .dispatch: dispatch(header, body, [], from: link, now: Monotonic.milliseconds)
+        case .eventAck: acknowledged(body)
+        default: return false
+        }
+        return true
+    }
+
+    /// Ends that the gateway has stored need not be said again.
+    private func acknowledged(_ body: RawSpan) {
+        state.withLock { state in
+            _ = try? ExecutionList.forEach(body) { execution in
+                guard state.executions[execution.job]?.execution == execution else { return }
+                state.executions[execution.job] = nil
+            }
         }
     }
 

@@ -85,8 +85,9 @@ final class Load: BusClientUser {
     func rejected(_ error: WireError) { fail("\(error)") }
 
     func received(_ message: consuming Incoming, from link: BusLink) {
-        switch message.header.type {
-        case .event: take(message)
+        let header = message.header
+        switch header.type {
+        case .event: message.withBody { take(header, $0) }
         case .welcome: state.withLock { $0.nextQuery = 1 }
         case .answer:
             guard let list = try? JSONBody.decode(SkillList.self, from: message.body()) else { return }
@@ -97,8 +98,13 @@ final class Load: BusClientUser {
         }
     }
 
-    private func take(_ message: consuming Incoming) {
-        let header = message.header
+    func read(_ header: Header, _ body: RawSpan, from link: BusLink) -> Bool {
+        guard header.type == .event else { return false }
+        take(header, body)
+        return true
+    }
+
+    private func take(_ header: Header, _ body: RawSpan) {
         let number = (header.job.low &- first.low) >> 16
         let now = Monotonic.nanoseconds
         let failure: String? = state.withLock { state in
@@ -107,15 +113,13 @@ final class Load: BusClientUser {
             if sent == 0 { return nil }  // the end of a job, sent again
             let took = now - sent
             if header.sequence <= 1, state.start != nil { state.firsts.append(took) }
-            let failure = message.withBody { body -> String? in
-                var cursor = EventRecordCursor()
-                while true {
-                    guard let next = try? cursor.next(in: body) else { return nil }
-                    state.events += 1
-                    if next.kind == .delta { state.deltaBytes += UInt64(next.payload.count) }
-                    if next.kind == .failed {
-                        return body.withUnsafeBytes { String(decoding: $0[next.payload], as: UTF8.self) }
-                    }
+            var failure: String?
+            var cursor = EventRecordCursor()
+            while failure == nil, let next = try? cursor.next(in: body) {
+                state.events += 1
+                if next.kind == .delta { state.deltaBytes += UInt64(next.payload.count) }
+                if next.kind == .failed {
+                    failure = body.withUnsafeBytes { String(decoding: $0[next.payload], as: UTF8.self) }
                 }
             }
             guard failure == nil, header.flags.contains(.terminal) else { return failure }
