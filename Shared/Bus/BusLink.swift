@@ -9,6 +9,9 @@ public struct BusLink: Hashable, Sendable, CustomStringConvertible {
     /// The first one, the only one of a client that was given one address.
     public static let first = BusLink(number: 0)
 
+    /// What `Dictionary` calls. Numbers are the client's own: nobody chooses them.
+    public func _rawHashValue(seed: Int) -> Int { UInt64(truncatingIfNeeded: number).mixed(seed: seed) }
+
     /// For logs and tests: a link of the given number.
     public init(number: Int) { self.number = number }
 

@@ -7,12 +7,20 @@ internal import Wire
 /// While something waits, one task is on its way to take it, whatever the others do: a job that waits or computes holds
 /// no other up. A task that has been cancelled with its job ends with it, for nothing else could run in it.
 final class ExecutionTasks: Sendable {
-    /// An execution, what it works on, and who can run it.
-    struct Work: Sendable {
+    /// An execution, what it works on, and who can run it. A class, since it is handed on several times and a copy would
+    /// have a reference to count for each field of the input.
+    final class Work: Sendable {
         let runner: any ExecutionRunner
         let execution: WorkerExecution
         let input: JobInput
         let frames: [SharedFrame]
+
+        init(runner: any ExecutionRunner, execution: WorkerExecution, input: JobInput, frames: [SharedFrame]) {
+            self.runner = runner
+            self.execution = execution
+            self.input = input
+            self.frames = frames
+        }
     }
 
     private struct State {
@@ -37,15 +45,14 @@ final class ExecutionTasks: Sendable {
             return waiting[head]
         }
 
-        /// What must be done so that one is on its way as long as something waits.
-        mutating func help() -> Help {
-            guard !isEmpty, coming == 0 else { return .none }
+        /// Whether another one must be sent for: one is on its way as long as something waits.
+        mutating func needsHelp() -> Bool {
+            guard !isEmpty, coming == 0 else { return false }
             coming = 1
-            return idle.popLast().map { .wake($0) } ?? .start
+            return true
         }
     }
 
-    private enum Help { case none, start, wake(CheckedContinuation<Void, Never>) }
     private let state = Mutex(State())
     private let executor: SkillExecutor
 
@@ -54,32 +61,27 @@ final class ExecutionTasks: Sendable {
 
     /// Takes an execution.
     func add(_ work: Work) {
-        give(
-            state.withLock { state in
-                state.waiting.append(work)
-                return state.help()
-            }
-        )
+        let needsHelp = state.withLock { state in
+            state.waiting.append(work)
+            return state.needsHelp()
+        }
+        if needsHelp { sendForHelp() }
     }
 
-    private func give(_ help: Help) {
-        switch help {
-        case .none: break
-        case .wake(let idle): idle.resume()
-        case .start:
-            let handle = TaskHandle()
-            handle.set(Task(executorPreference: executor) { [self] in await serve(handle) })
-        }
+    private func sendForHelp() {
+        if let idle = state.withLock({ $0.idle.popLast() }) { return idle.resume() }
+        let handle = TaskHandle()
+        handle.set(Task(executorPreference: executor) { [self] in await serve(handle) })
     }
 
     private func serve(_ handle: TaskHandle) async {
         var isComing = true
         while true {
-            let (work, help) = state.withLock { state -> (Work?, Help) in
+            let (work, needsHelp) = state.withLock { state -> (Work?, Bool) in
                 if isComing { state.coming -= 1 }
-                return (state.next(), state.help())
+                return (state.next(), state.needsHelp())
             }
-            give(help)
+            if needsHelp { sendForHelp() }
             guard let work else {
                 await rest()
                 isComing = true

@@ -192,8 +192,8 @@ final class WorkerExecution: Sendable {
 
     /// What is left to know when the skill's function has returned.
     struct Return {
-        /// Why it was asked to stop, if it was.
-        let stopReason: JobError?
+        /// Whether it was asked to stop.
+        let wasStopped: Bool
         /// Whether text has been streamed, so that the whole of it need not be sent at the end.
         let hasStreamedText: Bool
         /// Whether its task was not cancelled and will not be.
@@ -206,7 +206,7 @@ final class WorkerExecution: Sendable {
             state.hasReturned = true
             state.task = nil
             return Return(
-                stopReason: state.stopReason,
+                wasStopped: state.stopReason != nil,
                 hasStreamedText: state.streamedText,
                 leavesTaskIntact: state.stopReason == nil && !state.isFenced
             )

@@ -21,14 +21,14 @@ extension WorkerRuntime: ExecutionRunner {
             let input = try SkillInput(work.input, work.frames)
             let output = try await execution.skill.execute(input, work.input.arguments, context)
             end = execution.returned()
-            if let stopReason = end.stopReason {
-                fail(execution, stopReason)
+            if end.wasStopped, let reason = execution.stopReason {
+                fail(execution, reason)
             } else {
                 finish(execution, output, hasStreamedText: end.hasStreamedText)
             }
         } catch {
             end = execution.returned()
-            fail(execution, end.stopReason ?? JobError(error))
+            fail(execution, execution.stopReason ?? JobError(error))
         }
         // Usually the bus thread does that when it sends the end; not if that went out before, or never will.
         if execution.givesSlotBack() {
@@ -95,9 +95,11 @@ extension SkillInput {
         self.init(
             text: input.text,
             separatedMaterial: input.material,
-            attachments: zip(described, frames).map { description, frame in
-                Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
-            },
+            attachments: described.isEmpty
+                ? []
+                : zip(described, frames).map { description, frame in
+                    Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
+                },
             history: input.history ?? [],
             previous: input.previous ?? []
         )

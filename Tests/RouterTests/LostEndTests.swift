@@ -8,10 +8,15 @@ import Wire
 /// dies before it has stored the end, and the worker before it has said it again, nobody has it any more.
 @Suite struct LostEndTests {
     /// A job whose end has gone to the gateway.
-    private func ended(_ bench: inout Bench, idempotent: Bool = true) throws -> (request: Identifier, Execution, Peer) {
+    private func ended(
+        _ bench: inout Bench,
+        idempotent: Bool = true
+    ) throws -> (request: Identifier, execution: Execution, worker: Peer) {
         let worker = try bench.worker(idempotent: idempotent)
         let request = try bench.submit()
-        if !idempotent { bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now) }
+        if !idempotent {
+            bench.dispatcher.mayStart(request.job(step: 1), generation: 1, isGranted: true, now: bench.now)
+        }
         let execution = try #require(bench.taken().dispatches.first?.0)
         #expect(bench.event(execution, from: worker, terminal: [.terminal], kind: .finished) == "forward")
         return (request, execution, worker)
