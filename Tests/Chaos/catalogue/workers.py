@@ -78,6 +78,25 @@ async def killed_before_acknowledged(folder, programs):
             return "stored once, not run again"
 
 
+@fault(3, "the same, and kill -9 of the gateway, which had not stored the end")
+async def killed_with_the_gateway(folder, programs):
+    with running(folder, programs, ("tokens", 2, 4)) as system:
+        async with User(system) as user:
+            await user.ask(count=2, milliseconds=600)
+            await user.until(lambda: user.of("job.started"))
+            name = user.of("job.started")[0]["data"]["worker"]
+            system.gateway.signal(signal.SIGSTOP)
+            await asyncio.sleep(1.0)
+            process(system, name).signal(signal.SIGKILL)
+            system.gateway.signal(signal.SIGKILL)
+            restart(system.gateway)
+            began = time.monotonic()
+            all_finished(await user.all_ended())
+            starts = len(user.of("job.started"))
+            require(starts == 2, f"{starts} starts")
+            return f"ran again at another worker, and ended after {time.monotonic() - began:.1f} s"
+
+
 @fault(9, "SIGSTOP of a worker for 8 s, then SIGCONT")
 async def worker_stopped(folder, programs):
     with running(folder, programs) as system:
