@@ -123,7 +123,7 @@ class Fuzzer(threading.Thread):
 
 
 GREETING = b"\xff" + b"\0" * 8 + b"\x7f\x03\0" + b"NULL".ljust(20, b"\0") + b"\0" * 32
-READY = b"\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06DEALER"
+READY = b"\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06DEALER"
 ZMTP = [GREETING[:n] for n in (0, 1, 10, 11, 12, 32, 63)] + [GREETING + READY[:n] for n in (1, 2, 10, 26)] + [
     b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + b"x" * 200, b"\0" * 3000, b"\xff" * 3000,
     GREETING.replace(b"NULL", b"CURV") + READY, GREETING.replace(b"\x03\0NULL", b"\x01\0NULL") + READY,

@@ -4,11 +4,16 @@ import collections
 import contextlib
 import os
 import pathlib
+import resource
+import socket
+import struct
 import time
 
 from client import Refused
+from frames import GREETING, READY
+from processes import wait_until
 
-from .case import NotTried, User, all_finished, fault, require, running
+from .case import NotTried, User, all_finished, fault, require, restart, running
 
 
 @fault(28, "an output of 40 MB, and 100,000 events at once")
@@ -28,6 +33,41 @@ async def bursts(folder, programs):
             await user.all_ended(60)
             end = user.ends()[user.accepted[1]]["type"].removeprefix("request.")
             return f"output_too_large; the burst {end}; another's job beside it took {beside:.2f} s"
+
+
+def endless_message(port, megabytes):
+    """Sends one message of parts without end, as a peer that was let in can: what libzmq keeps until its last part."""
+    part = b"\x03" + struct.pack(">Q", 60_000) + bytes(60_000)
+    sent = 0
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=20) as peer:
+        # Step by step: what comes before the other side is ready for it ends the connection.
+        for step in (GREETING, READY):
+            peer.sendall(step)
+            peer.recv(4096)
+        while sent < megabytes * 1_000_000:
+            peer.sendall(part * 4)
+            sent += 4 * 60_000
+    return sent / 1e6
+
+
+@fault(29, "one message of endless parts, from a peer that was let in; 512 MB for the router")
+async def endless_parts(folder, programs):
+    with running(folder, programs, ("tokens", 1, 4)) as system:
+        # Whoever asks for more gets none, and libzmq ends the process.
+        resource.prlimit(system.router.pid, resource.RLIMIT_DATA, (512 << 20, 512 << 20))
+        async with User(system) as user:
+            for _ in range(3):
+                await user.ask(count=4, milliseconds=3000)
+            await user.until(lambda: len(user.of("job.started")) == 3)
+            system.router.is_expected = True
+            sent = await asyncio.to_thread(endless_message, system.frontend, 1000)
+            ended = wait_until(lambda: not system.router.is_alive(), 3 if sent < 1000 else 0)
+            if ended:
+                restart(system.router)
+            all_finished(await user.all_ended(40))
+            require(len(user.of("job.started")) == 3, "something began anew")
+            how = "the router ended and was started again" if ended else "the router stood it"
+            return f"after {sent:.0f} MB {how}; all finished where they ran"
 
 
 def limit_memory(process, bytes):
