@@ -41,6 +41,24 @@ async def router_killed(folder, programs):
                     f"{max(delays):.1f} s after the restart")
 
 
+@fault(6, "kill -9 of the gateway between taking a request and answering, 30 times")
+async def killed_while_taking(folder, programs):
+    with running(folder, programs) as system:
+        async with User(system) as one, User(system) as two, User(system) as three:
+            users = (one, two, three)
+            for round in range(30):
+                asking = [asyncio.create_task(user.ask(within=3, count=1, milliseconds=10)) for user in users]
+                await asyncio.sleep(0.001 * (round % 10))
+                system.gateway.signal(signal.SIGKILL)
+                restart(system.gateway)
+                await asyncio.gather(*asking)
+            for user in users:
+                all_finished(await user.all_ended(60))
+                taken = len(user.of("request.accepted"))
+                require(taken == len(set(user.accepted)) == 30, f"{taken} requests of 30 keys")
+            return "90 keys, asked again until there was an answer: 90 requests, each finished once"
+
+
 @fault(7, "kill -9 of the gateway in mid-stream; the client resumes")
 async def gateway_killed(folder, programs):
     with running(folder, programs) as system:
