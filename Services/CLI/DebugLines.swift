@@ -7,7 +7,7 @@ struct DebugLines {
     private var planned: Set<String> = []
 
     /// The option of commands that show it.
-    static let help = "show on standard error why which skill is called, with which arguments and scores"
+    static let help = "show why which skill is called, on standard error"
 
     /// The lines for the next event of a request.
     mutating func lines(_ event: SessionEvent) -> [String] {

@@ -12,6 +12,7 @@ public struct Digest: Hashable, Sendable {
 
     /// Makes one part by part.
     /// - Parameter parts: Calls the closure that it is given with each part; how the bytes are divided does not matter.
+    /// - Throws: What `parts` throws.
     public init<Failure: Error>(
         of parts: ((UnsafeRawBufferPointer) -> Void) throws(Failure) -> Void
     ) throws(Failure) {

@@ -101,7 +101,10 @@ extension SkillContext {
     public func disclose(party: String, bytes: Int, purpose: String) async throws(SkillError) {
         let disclosure = Disclosure(party: party, bytes: bytes, purpose: purpose)
         guard disclosure.isValid else {
-            throw SkillError(JobError.Code.badMessage, "an outside party has a name of 1 to \(Limits.shortString) bytes")
+            throw SkillError(
+                JobError.Code.badMessage,
+                "an outside party has a name of 1 to \(Limits.shortString) bytes"
+            )
         }
         switch privacy {
         case .allow: break
@@ -109,7 +112,8 @@ extension SkillContext {
             throw SkillError(
                 JobError.Code.localOnly,
                 "\(bytes) bytes would have gone to \(party) (\(purpose)), and this session is for this machine only",
-                hint: "ask again in a session that allows it: skillbus ask --privacy ask, or \"privacy\" of POST /v1/sessions"
+                hint:
+                    "ask again in a session that allows it: skillbus ask --privacy ask, or \"privacy\" of POST /v1/sessions"
             )
         case .ask where approved.contains(party): break
         case .ask:

@@ -85,10 +85,13 @@ struct PrivacyCommandTests {
         #expect(try await ask(gateway, ["x"]).error.isEmpty)
     }
 
-    @Test("What a person types", arguments: [
-        ("a", "allow"), (" Yes ", "allow"), ("允许", "allow"), ("w", "always"), ("ALWAYS", "always"), ("d", "deny"),
-        ("no", "deny"),
-    ])
+    @Test(
+        "What a person types",
+        arguments: [
+            ("a", "allow"), (" Yes ", "allow"), ("允许", "allow"), ("w", "always"), ("ALWAYS", "always"), ("d", "deny"),
+            ("no", "deny"),
+        ]
+    )
     func choice(words: String, choice: String) {
         #expect(ApprovalPrompt.choice(words) == choice)
     }

@@ -87,7 +87,9 @@ import Wire
 
     @Test func aSessionSaysWhatMayLeave() async throws {
         let gateway = try await ServedGateway()
-        for (body, policy) in [("{}", "local-only"), (#"{"privacy":"ask"}"#, "ask"), (#"{"privacy":"allow"}"#, "allow")] {
+        for (body, policy) in [
+            ("{}", "local-only"), (#"{"privacy":"ask"}"#, "ask"), (#"{"privacy":"allow"}"#, "allow"),
+        ] {
             let id = try #require(try await gateway.send("POST", "/v1/sessions", body).json?["id"]?.string)
             #expect(try await gateway.send("GET", "/v1/sessions/\(id)").json?["privacy"]?.string == policy)
         }

@@ -63,7 +63,9 @@ struct CacheTests {
         return request
     }
 
-    private func input(_ text: String = "t", session: String = "s") -> JobInput { JobInput(session: session, text: text) }
+    private func input(_ text: String = "t", session: String = "s") -> JobInput {
+        JobInput(session: session, text: text)
+    }
 
     private func finish(_ bench: inout Bench, _ execution: Execution, _ peer: Peer, _ text: String = "out") throws {
         let finished = JobFinished(output: SkillOutput(text: text), engine: "e", milliseconds: 7)

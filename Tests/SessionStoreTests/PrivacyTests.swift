@@ -66,7 +66,11 @@ import Wire
         // The last word counts.
         try await answer("b", .allow)
         let all = try await store.approvals(of: first)
-        #expect(Dictionary(uniqueKeysWithValues: all.map { ($0.party, $0.choice) }) == ["a": .allow, "b": .allow, "c": .always])
+        #expect(
+            Dictionary(uniqueKeysWithValues: all.map { ($0.party, $0.choice) }) == [
+                "a": .allow, "b": .allow, "c": .always,
+            ]
+        )
         #expect(try await store.approvals(of: second) == [ApprovalRecord(party: "c", choice: .always)])
         let other = try await TestSession(store, owner: "other")
         #expect(try await store.approvals(of: try await other.request()).isEmpty)

@@ -38,10 +38,15 @@ import Wire
     }
 
     @Test(arguments: [true, false]) func askDoesAsTheUserSays(isAllowed: Bool) async {
-        let run = await SkillRun(Teller(), SkillInput(text: "hello"), privacy: .ask, allows: { asked in
-            #expect(asked == disclosure)
-            return isAllowed
-        })
+        let run = await SkillRun(
+            Teller(),
+            SkillInput(text: "hello"),
+            privacy: .ask,
+            allows: { asked in
+                #expect(asked == disclosure)
+                return isAllowed
+            }
+        )
         #expect(run.events.contains(.disclosure(disclosure)) == isAllowed)
         #expect(run.error?.code == (isAllowed ? nil : "not_allowed"))
     }
@@ -90,10 +95,15 @@ import Wire
         }
         for policy in PrivacyPolicy.allCases {
             let seen = Mutex<JobInput?>(nil)
-            _ = await SkillRun(Caller(), SkillInput(text: "hello"), privacy: policy, calls: { _, input in
-                seen.withLock { $0 = input }
-                return SkillOutput(text: "")
-            })
+            _ = await SkillRun(
+                Caller(),
+                SkillInput(text: "hello"),
+                privacy: policy,
+                calls: { _, input in
+                    seen.withLock { $0 = input }
+                    return SkillOutput(text: "")
+                }
+            )
             #expect(seen.withLock { $0?.privacy ?? .localOnly } == policy)
         }
     }

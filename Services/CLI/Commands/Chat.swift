@@ -43,7 +43,9 @@ enum ChatCommand {
         let isDebug = options.flag("debug")
         // Asked for even if not needed: who cannot be answered is told before the first line, not after.
         var seq = try await session.asyncMap { try await client.snapshot(of: $0).seq }
-        if isNew { session = try await client.createSession(privacy: policy ?? (ApprovalPrompt.isPossible ? .ask : nil)) }
+        if isNew {
+            session = try await client.createSession(privacy: policy ?? (ApprovalPrompt.isPossible ? .ask : nil))
+        }
         guard let session else { return ExitCode.failure }
 
         let isInteractive = isTerminal(0)

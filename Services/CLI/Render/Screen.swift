@@ -169,7 +169,9 @@ final class Screen: Sendable {
         }
         erase(&state)
         // Below a line that is still being written there is no place; the growing text shows that it goes on.
-        guard !state.isOver, !state.isHeld, state.isAtLineStart || !Output.isTerminal, !state.answer.isFlowing else { return }
+        guard !state.isOver, !state.isHeld, state.isAtLineStart || !Output.isTerminal, !state.answer.isFlowing else {
+            return
+        }
         let columns = Terminal.columns
         var lines = StatusLines.lines(
             current(state),
