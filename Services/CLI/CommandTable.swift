@@ -52,6 +52,8 @@ enum CommandTable {
         CancelCommand.entry,
         LogCommand.entry,
         DeadLettersCommand.entry,
+        PrivacyCommand.entry,
+        ForgetCommand.entry,
         IndexCommand.entry,
         KeysCommand.entry,
         TokensCommand.entry,

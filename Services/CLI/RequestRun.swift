@@ -17,6 +17,7 @@ struct RequestRun: Sendable {
     let after: UInt64?
     let request: NewRequest
     let asJSON: Bool
+    var isDebug = false
     let limit: TimeLimit?
     /// After a cancel the end is awaited for so long.
     private static let grace = Duration.seconds(5)
@@ -84,6 +85,12 @@ struct RequestRun: Sendable {
             }
         }
         defer { ticker?.cancel() }
+        let prompt = screen.flatMap { screen in
+            ApprovalPrompt.isPossible
+                ? ApprovalPrompt(client: client, session: session, request: id, screen: screen) : nil
+        }
+        defer { prompt?.end() }
+        var debug = DebugLines()
         while let update = try await events.next() {
             switch update {
             case .connected: break
@@ -91,11 +98,24 @@ struct RequestRun: Sendable {
             case .event(let event):
                 progress.saw(event)
                 guard event.request == id || event.type == SessionEvent.Kind.gap else { continue }
+                if isDebug {
+                    for line in debug.lines(event) { say("debug: " + line, screen) }
+                }
                 if let screen { try screen.show(event) } else { try Output.json(event) }
+                if let prompt {
+                    prompt.saw(event)
+                } else if let question = event.data["question"]?.string, event.type == SessionEvent.Kind.approval {
+                    let path = "/v1/sessions/\(session)/requests/\(id)/approval"
+                    say("\(question) Nobody is asked here: answer with POST \(path)", screen)
+                }
                 if event.isTerminal { return event }
             }
         }
         return nil
+    }
+
+    private func say(_ words: String, _ screen: Screen?) {
+        if let screen { screen.say(words) } else { printError("skillbus: " + Terminal.line(words)) }
     }
 
     private func exitCode(_ terminal: SessionEvent?, _ ending: Ending?) -> Int32 {

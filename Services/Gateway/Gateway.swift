@@ -99,7 +99,8 @@ struct RunningGateway {
             name: name,
             key: settings.key,
             log: log,
-            quota: settings.quota
+            quota: settings.quota,
+            privacy: settings.privacy
         )
         try await service.restore()
         service.keepOnly(settings.retention)

@@ -2,6 +2,7 @@ internal import Bus
 internal import Credentials
 internal import Lifecycle
 internal import SessionStore
+internal import Wire
 
 /// What a gateway is told at its start, checked.
 struct Settings: Sendable {
@@ -21,6 +22,8 @@ struct Settings: Sendable {
     var streams: Int
     /// Requests that may be open.
     var quota = Quota()
+    /// What of a session may go to outside parties whose maker says nothing of that.
+    var privacy = PrivacyPolicy.localOnly
     /// Its key, if the router asks for one.
     var key: ClientKey?
     /// Tokens that clients need; nil if none are asked for.
@@ -115,6 +118,13 @@ struct Settings: Sendable {
                 default: "0"
             ),
             .value(
+                "privacy",
+                "POLICY",
+                "what may leave in sessions that do not say: local-only, ask or allow",
+                environment: "SKILLBUS_PRIVACY",
+                default: "local-only"
+            ),
+            .value(
                 "key",
                 "FILE",
                 "this gateway's secret key, if the router asks for one",
@@ -168,6 +178,11 @@ struct Settings: Sendable {
         self.streams = limit
         quota.perSession = try options.integer("open-per-session", in: 1...100_000) ?? quota.perSession
         quota.perOwner = try options.integer("open-per-user", in: 1...1_000_000) ?? quota.perOwner
+        let word = options.value("privacy") ?? ""
+        guard let policy = PrivacyPolicy(rawValue: word) else {
+            throw UsageError("--privacy must be local-only, ask or allow, not \"\(word.prefix(40))\"")
+        }
+        privacy = policy
         let day: Int64 = 86_400_000
         let days = Int64(try options.integer("retention", in: 0...36_500) ?? 0)
         let megabytes = Int64(try options.integer("store-limit", in: 0...100_000_000) ?? 0)

@@ -196,6 +196,8 @@ extension Dispatcher {
     }
 
     private mutating func adopt(_ job: Job, _ execution: Execution, _ worker: Worker, now: UInt64) {
+        // What runs already waits for nobody.
+        if let flight = job.flight, flight.leader !== job { leave(job, now: now) }
         job.generation = execution.generation
         job.attempt = execution.attempt
         // Whoever runs it was allowed to.

@@ -57,6 +57,7 @@ extension Dispatcher {
             return .drop
         }
         job.state = .ended(worker: peer)
+        if job.flight != nil { landed(job, terminalRecord(), by: worker, now: now) }
         if job.request != nil || job.caller != nil, let (kind, payload) = terminalRecord() {
             passOn(job, kind, payload, now: now)
         }
@@ -83,16 +84,16 @@ extension Dispatcher {
     }
 
     /// Sends a record of the router's own.
-    func reportHeader(_ job: Job, _ kind: EventKind) -> Header {
+    func reportHeader(_ job: Job, _ kind: EventKind, records: UInt64 = 1) -> Header {
         let execution = job.nextExecution
         return Header(
             .event,
-            flags: kind.isTerminal ? [.terminal, .failed] : [],
+            flags: kind == .failed ? [.terminal, .failed] : kind == .finished ? .terminal : [],
             job: execution.job,
             generation: execution.generation,
             attempt: execution.attempt,
             sequence: 0,
-            value: 1
+            value: records
         )
     }
 
@@ -107,13 +108,36 @@ extension Dispatcher {
         let payload = (try? JSONBody.encode(error)) ?? []
         var record = EventRecordWriter()
         record.append(.failed, payload)
-        let message = Outgoing(reportHeader(job, .failed), body: record.bytes)
+        end(job, .failed, record, payload, now: now)
+        if job.flight != nil { leave(job, now: now) }
+    }
+
+    /// Ends a job by records of this router's own, the last of which has the payload.
+    mutating func end(_ job: Job, _ kind: EventKind, _ record: EventRecordWriter, _ payload: [UInt8], now: UInt64) {
+        let message = Outgoing(reportHeader(job, kind, records: record.count), body: record.bytes)
         job.generation = job.submission
         job.attempt += 1
         job.state = .failed(message)
         job.lastSaid = now
         actions.append(.toGateway(job.gateway, message))
-        passOn(job, .failed, payload, now: now)
+        passOn(job, kind, payload, now: now)
+    }
+
+    /// What the user has answered to the question of a job, on its way to the worker that has it. Where none has, nobody
+    /// waits: whoever gets the job next asks again.
+    mutating func answered(_ header: Header, party: [UInt8]) {
+        guard let job = jobs[header.job], case .leased(let peer, _, _) = job.state, party.count <= Limits.shortString
+        else { return }
+        let execution = job.execution
+        let answer = Header(
+            .approval,
+            flags: .mayIgnore,
+            job: execution.job,
+            generation: execution.generation,
+            attempt: execution.attempt,
+            value: header.value
+        )
+        actions.append(.toWorker(peer, Outgoing(answer, body: party)))
     }
 
     /// Says again what the gateway may have missed while it was away: the plan, questions, and ends of this router's own.

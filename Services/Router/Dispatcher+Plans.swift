@@ -103,6 +103,7 @@ extension Dispatcher {
             let message = "the input of \(step.skill) has \(job.size) bytes, the limit is \(Limits.message)"
             return fail(job, JobError(code: "too_large", message: message), now: now)
         }
+        if entry.mayCache, isAnswered(job, entry, now: now) { return }
         guard hasRoom(for: job, entry, now: now) else { return fail(job, overloaded(entry), now: now) }
         start(job, entry, now: now)
     }
@@ -232,7 +233,11 @@ extension Dispatcher {
             priority: parent.priority,
             origin: parent.origin
         )
-        guard hasRoom(for: job, entry, now: now) else { return answer(caller, overloaded(entry)) }
+        if entry.mayCache, isAnswered(job, entry, now: now) { return }
+        guard hasRoom(for: job, entry, now: now) else {
+            leave(job, now: now)
+            return answer(caller, overloaded(entry))
+        }
         start(job, entry, now: now)
     }
 

@@ -339,6 +339,7 @@ extension Dispatcher {
         for job in jobs.values where job.id.request == id {
             jobs[job.id] = nil
             fence(job)
+            if job.flight != nil { leave(job, now: now) }
         }
     }
 
@@ -396,6 +397,7 @@ extension Dispatcher {
             repeatUnanswered(job)
         }
         boundUnacknowledged()
+        cache.expire(now: now)
         registry.forget(orphanedBefore: now > 600_000 ? now - 600_000 : 0)
         registry.forget(gatewaysSilentSince: now > 3_600_000 ? now - 3_600_000 : 0)
     }

@@ -60,6 +60,8 @@ struct Dispatcher {
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
+    /// Outputs that may be used again, and jobs that wait for one.
+    var cache: OutputCache
     var isDraining = false
     private var picks: UInt64 = 0
     /// Until when a worker that cannot be reached is waited for, since this process itself was away.
@@ -77,8 +79,10 @@ struct Dispatcher {
         instance: Identifier = .none,
         heartbeat: UInt64 = 1000,
         liveness: UInt64 = 3,
-        longestWait: UInt64 = 10_000
+        longestWait: UInt64 = 10_000,
+        cacheBytes: Int = 0
     ) {
+        cache = OutputCache(limit: cacheBytes)
         self.instance = instance
         startTime = now
         self.heartbeat = heartbeat
@@ -204,7 +208,11 @@ struct Dispatcher {
             note((try? JobBody.begun(parcel.body().span.bytes))?[job.id], of: job)
             if adoptsClaim(job, now: now) { return }
         }
-        guard hasRoom(for: job, entry, now: now) else { return refuse(header, gateway, overloaded(entry)) }
+        if entry.mayCache, isAnswered(job, entry, now: now) { return }
+        guard hasRoom(for: job, entry, now: now) else {
+            leave(job, now: now)
+            return refuse(header, gateway, overloaded(entry))
+        }
         start(job, entry, now: now)
     }
 

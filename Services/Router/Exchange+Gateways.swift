@@ -34,6 +34,7 @@ extension Exchange {
         case .cancel: dispatcher.cancelled(header.job, now: now)
         case .mayStart:
             dispatcher.mayStart(header.job, generation: header.generation, isGranted: header.value == 1, now: now)
+        case .approval: dispatcher.answered(header, party: message.body())
         case .heartbeat, .drain: break
         case .goodbye:
             dispatcher.registry.lose(gateway)

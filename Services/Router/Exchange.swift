@@ -51,7 +51,8 @@ struct Exchange: ~Copyable {
             instance: .timeOrdered(milliseconds: WallClock.milliseconds),
             heartbeat: settings.heartbeat,
             liveness: settings.liveness,
-            longestWait: settings.longestWait
+            longestWait: settings.longestWait,
+            cacheBytes: settings.cacheBytes
         )
         lastTick = now
         lastHeartbeat = now

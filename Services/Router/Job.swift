@@ -35,7 +35,7 @@ final class Job {
         case leased(to: Peer, dispatch: UInt64, isAccepted: Bool)
         /// Its terminal event has gone to the gateway, whose acknowledgement is not here yet.
         case ended(worker: Peer)
-        /// This router has ended it: the event is kept until the gateway acknowledges it, as it may not have arrived.
+        /// This router has ended it, with an error or with an output that was there: the event is kept until the gateway acknowledges it, as it may not have arrived.
         case failed(Outgoing)
     }
 
@@ -98,6 +98,8 @@ final class Job {
     var wasDispatched = false
     /// The last execution of it under another router, by all that its gateway knows.
     var begun: Execution?
+    /// Jobs with the same input that wait for one of them, this one among them.
+    var flight: Flight?
     /// Until when its worker may leave it out of a heartbeat, since it was taken over a moment ago.
     var missingUntil: UInt64 = 0
 

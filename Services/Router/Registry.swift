@@ -98,19 +98,29 @@ final class SkillEntry {
     final class Version {
         let manifest: SkillManifest
         let isIdempotent: Bool
+        /// How long an output may be used again, in milliseconds; 0 for not at all.
+        let cacheLifetime: UInt64
         let order: SemanticVersion
         var workers: [Worker] = []
 
         init(manifest: SkillManifest, order: SemanticVersion) {
             self.manifest = manifest
             isIdempotent = manifest.idempotent
+            // What must not run twice has an effect, which no output has.
+            cacheLifetime = manifest.idempotent ? UInt64(min(manifest.cacheTTL, 7 * 86_400) * 1000) : 0
             self.order = order
         }
     }
 
     let id: String
     /// Newest first.
-    var versions: [Version] = []
+    var versions: [Version] = [] {
+        didSet { mayCache = versions.contains { $0.cacheLifetime > 0 } }
+    }
+    /// Whether outputs of some version may be used again.
+    private(set) var mayCache = false
+    /// Rises when workers of it come after there were none.
+    var era: UInt64 = 0
     var queue = JobQueue()
     /// Since when it has had no worker.
     var orphanedAt: UInt64?
@@ -135,6 +145,8 @@ final class SkillEntry {
 
     private var version: Version? { versions.first { !$0.workers.isEmpty } ?? versions.first }
     var manifest: SkillManifest? { version?.manifest }
+    /// The version in use, if its outputs may be used again.
+    var cachingVersion: Version? { version.flatMap { $0.cacheLifetime > 0 ? $0 : nil } }
     /// What the manifest says of it; asked for each job, hence not by way of a copy of the manifest.
     var isIdempotent: Bool { version?.isIdempotent ?? true }
     var hasWorkers: Bool { versions.contains { !$0.workers.isEmpty } }
@@ -314,6 +326,7 @@ struct Registry {
         let entry = skills[manifest.id] ?? SkillEntry(id: manifest.id)
         skills[manifest.id] = entry
         worker.entries.append(entry)
+        if !entry.hasWorkers { entry.era += 1 }
         entry.orphanedAt = nil
         entry.lastSeen = now
         if let version = entry.versions.first(where: { $0.manifest == manifest }) {

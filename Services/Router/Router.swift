@@ -38,6 +38,13 @@ enum Router {
                 environment: "SKILLBUS_MAX_WAIT",
                 default: "10"
             ),
+            .value(
+                "cache",
+                "MB",
+                "outputs that may be used again, by what skills say of them; 0 keeps none",
+                environment: "SKILLBUS_CACHE",
+                default: "64"
+            ),
             .value("drain", "SECONDS", "time that running jobs get on SIGTERM", default: "50"),
             .value(
                 "key",
@@ -107,6 +114,7 @@ enum Router {
         settings.heartbeat = UInt64(try options.integer("heartbeat", in: 50...60_000) ?? 1000)
         settings.liveness = UInt64(try options.integer("liveness", in: 2...100) ?? 3)
         settings.longestWait = UInt64(min(try options.seconds("max-wait", orZero: true) ?? 10, 86_400) * 1000)
+        settings.cacheBytes = (try options.integer("cache", in: 0...100_000) ?? 64) * 1_000_000
         settings.drainLimit = UInt64((try options.seconds("drain") ?? 50) * 1000)
         if let key = options.value("key") {
             do throws(CredentialError) {

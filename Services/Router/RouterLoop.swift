@@ -19,6 +19,8 @@ final class RouterLoop: Sendable {
         var drainLimit: UInt64 = 50_000
         /// Milliseconds that a job may have to wait for a worker when it is taken; 0 for as long as it takes.
         var longestWait: UInt64 = 10_000
+        /// Bytes of outputs that are kept to be used again; 0 for none.
+        var cacheBytes = 64 * 1_000_000
         /// Nil while no keys are configured.
         var access: BusAccess?
         /// From which scores on skills are meant.

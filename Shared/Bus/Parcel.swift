@@ -13,7 +13,7 @@ public final class SharedFrame: Sendable {
     public func share() -> Message { frame.withLock { frame in frame.share() } }
 
     /// The content, by a handle of its own.
-    func withBytes<Result, Failure: Error>(
+    public func withBytes<Result, Failure: Error>(
         _ read: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         var handle = share()
@@ -126,13 +126,16 @@ public final class Parcel: Sendable {
     /// A copy of the body.
     public func body() -> [UInt8] { second?.bytes() ?? first.withLock { $0.message.bytes(from: Header.size) } }
 
-    /// Numbers of the tenant and the session that a job body names; see `JobBody.origin(_:)`.
-    public var origin: (tenant: UInt64, session: UInt64) {
-        if let second { return second.withBytes { JobBody.origin($0) } }
+    /// Lends the body.
+    public func withBody<Result: Sendable>(_ read: (RawSpan) -> Result) -> Result {
+        if let second { return second.withBytes { read($0) } }
         return first.withLock { first in
-            first.message.withBytes { JobBody.origin($0.extracting(droppingFirst: Header.size)) }
+            first.message.withBytes { read($0.extracting(droppingFirst: Header.size)) }
         }
     }
+
+    /// Numbers of the tenant and the session that a job body names; see `JobBody.origin(_:)`.
+    public var origin: (tenant: UInt64, session: UInt64) { withBody { JobBody.origin($0) } }
 
     /// Attachments of the message.
     public var attachmentFrames: [SharedFrame] { attachments }

@@ -57,6 +57,10 @@ public struct NewRequest: Sendable {
     public var cancelsOnDisconnect = false
     /// Whether the plan is to carry scores.
     public var explain = false
+    /// What may go to outside parties, where that is less than the session allows.
+    public var privacy: PrivacyPolicy?
+    /// Whether an output that was made before for the same input may be the answer.
+    public var cache = true
     /// Seconds after which the gateway gives it up; nil for no limit.
     public var timeout: Double?
     /// Sent as `Idempotency-Key`: the same request sent twice is made once.
@@ -91,6 +95,8 @@ public struct NewRequest: Sendable {
         members["priority"] = priority.map { .string($0.rawValue) }
         if cancelsOnDisconnect { members["on_disconnect"] = "cancel" }
         if explain { members["explain"] = true }
+        members["privacy"] = privacy.map { .string($0.rawValue) }
+        if !cache { members["cache"] = false }
         members["timeout"] = timeout.map { .number($0) }
         return .object(members)
     }
@@ -100,9 +106,10 @@ extension GatewayClient {
     /// How often a request is sent again when its connection breaks: the key makes that safe.
     private static let submissions = 3
 
-    /// Makes a session and returns its id.
-    public func createSession() async throws(ClientError) -> String {
-        let answer = try await call("POST", "/v1/sessions", body: [:])
+    /// Makes a session and returns its id. Without a policy it gets the gateway's.
+    public func createSession(privacy: PrivacyPolicy? = nil) async throws(ClientError) -> String {
+        let body: JSONValue = privacy.map { ["privacy": .string($0.rawValue)] } ?? [:]
+        let answer = try await call("POST", "/v1/sessions", body: body)
         guard let id = answer["id"]?.string else { throw missing("id") }
         return id
     }
@@ -135,6 +142,34 @@ extension GatewayClient {
             "DELETE",
             "/v1/sessions/\(Address.escaped(session))/requests/\(Address.escaped(request))"
         )
+    }
+
+    /// Answers the question whether data may go to an outside party.
+    /// - Parameters:
+    ///   - choice: `allow`, `always` or `deny`.
+    ///   - party: who is meant.
+    ///   - request: the request that asks.
+    ///   - session: its session.
+    /// - Throws: `ClientError`.
+    public func approve(
+        _ choice: String,
+        party: String,
+        request: String,
+        in session: String
+    ) async throws(ClientError) {
+        let path = "/v1/sessions/\(Address.escaped(session))/requests/\(Address.escaped(request))/approval"
+        _ = try await call("POST", path, body: ["choice": .string(choice), "party": .string(party)])
+    }
+
+    /// What was sent to outside parties, the latest first, as the gateway lists it: of one session, or of all.
+    public func disclosures(in session: String?, limit: Int) async throws(ClientError) -> JSONValue {
+        let path = session.map { "/v1/sessions/\(Address.escaped($0))/disclosures" } ?? "/v1/disclosures"
+        return try await call("GET", "\(path)?limit=\(limit)")
+    }
+
+    /// Deletes a session and everything of it.
+    public func forget(_ session: String) async throws(ClientError) {
+        _ = try await call("DELETE", "/v1/sessions/\(Address.escaped(session))")
     }
 
     /// Where a session stands: messages and running requests.

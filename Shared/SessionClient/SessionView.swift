@@ -82,6 +82,18 @@ public struct RequestView: Equatable, Sendable, Identifiable {
         public var score: Double?
     }
 
+    /// Whether data may go to an outside party.
+    public struct Question: Equatable, Sendable {
+        /// The party.
+        public var party: String
+        /// The question in words.
+        public var text: String
+        /// What can be answered.
+        public var choices: [String]
+        /// The job that waits for the answer.
+        var job: String?
+    }
+
     /// Its id.
     public let id: String
     /// What the user wrote.
@@ -108,6 +120,8 @@ public struct RequestView: Equatable, Sendable, Identifiable {
     public private(set) var candidates: [Candidate] = []
     /// Outside parties that were sent data.
     public private(set) var disclosures: [String] = []
+    /// What the user is asked and has not answered, as far as the events tell.
+    public private(set) var questions: [Question] = []
 
     init(id: String) { self.id = id }
 
@@ -140,7 +154,16 @@ public struct RequestView: Equatable, Sendable, Identifiable {
                 }
             }
         case SessionEvent.Kind.disclosure:
-            if let party = data["party"]?.string, !disclosures.contains(party) { disclosures.append(party) }
+            guard let party = data["party"]?.string else { return }
+            if !disclosures.contains(party) { disclosures.append(party) }
+            questions.removeAll { $0.party == party }
+        case SessionEvent.Kind.approval:
+            guard let party = data["party"]?.string else { return }
+            questions.removeAll { $0.party == party }
+            let choices = (data["choices"]?.array ?? []).compactMap(\.string)
+            questions.append(
+                Question(party: party, text: data["question"]?.string ?? "", choices: choices, job: event.job)
+            )
         case SessionEvent.Kind.finished:
             state = .finished
             output = read(SkillOutput.self, data["output"])
@@ -154,8 +177,12 @@ public struct RequestView: Equatable, Sendable, Identifiable {
             guard event.type.hasPrefix("job."), let id = event.step ?? event.job else { return }
             let place = place(ofStep: id, job: event.job, skill: event.skill ?? "")
             steps[place].apply(event)
+            if event.type == SessionEvent.Kind.jobFinished || event.type == SessionEvent.Kind.jobFailed {
+                questions.removeAll { $0.job == event.job }
+            }
         }
         if state.isTerminal {
+            questions = []
             for index in steps.indices { steps[index].requestEnded() }
         }
     }

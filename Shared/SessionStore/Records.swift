@@ -31,6 +31,8 @@ public struct SessionSummary: Sendable, Equatable {
 public struct SessionRecord: Sendable {
     /// Its last event.
     public var lastSequence: UInt64
+    /// What of it may go to outside parties.
+    public var privacy = PrivacyPolicy.localOnly
     /// Its last requests, oldest first.
     public var requests: [RequestRecord]
     /// What has happened to its open requests.
@@ -121,6 +123,8 @@ public struct OpenRequestRecord: Sendable {
     public var session: Identifier
     /// Whose it is.
     public var owner: String
+    /// What of its session may go to outside parties.
+    public var privacy = PrivacyPolicy.localOnly
     /// The epoch under which whoever goes on with it writes, where several gateways share the store.
     public var epoch: Int64 = 1
     /// The last generation under which it was submitted.

@@ -10,7 +10,18 @@ public import Wire
 /// (4) One key of one owner stands for one request within 24 hours.
 public protocol SessionStore: Sendable {
     /// Makes a session.
-    func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError)
+    func createSession(
+        _ session: Identifier,
+        owner: String,
+        privacy: PrivacyPolicy,
+        at time: Timestamp
+    ) async throws(StoreError)
+
+    /// Deletes a session and everything of it: nothing of it is left in the files of the store, as far as the store has
+    /// them in its hands.
+    /// - Throws: `notFound`, `pruned`; `busy` while a request of it has not ended, or while what is deleted cannot be
+    ///   cleared out of the files.
+    func forget(_ session: Identifier, owner: String) async throws(StoreError)
 
     /// Stores a request with its first events and its idempotency key, all or nothing.
     ///
@@ -68,6 +79,26 @@ public protocol SessionStore: Sendable {
 
     /// The turns before a request, oldest first: ended requests of the session.
     func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord]
+
+    /// The user's answers that count for a request: its own, and those for all of its session.
+    func approvals(of request: Identifier) async throws(StoreError) -> [ApprovalRecord]
+
+    /// Stores an answer of the user, for one request or, with `always`, for all of its session.
+    func approve(
+        _ answer: ApprovalRecord,
+        of request: Identifier,
+        in session: Identifier,
+        owner: String,
+        at time: Timestamp
+    ) async throws(StoreError)
+
+    /// What was sent to outside parties, the latest first, of one session or of all of an owner.
+    func disclosures(
+        owner: String,
+        in session: Identifier?,
+        before place: DisclosureRecord.Place?,
+        limit: Int
+    ) async throws(StoreError) -> [DisclosureRecord]
 
     /// Ended jobs of an owner after a number of the log, oldest first; without a number the last ones.
     func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord]

@@ -12,6 +12,9 @@ public struct SkillContext: Sendable {
     public let deadline: ContinuousClock.Instant
     /// How deep the calls of skills by skills are.
     public let depth: Int
+    /// What may go to outside parties; ``disclose(party:bytes:purpose:)`` keeps to it.
+    public let privacy: PrivacyPolicy
+    private let approved: [String]
     private let givenKey: String?
     private let reporter: any SkillReporter
 
@@ -22,6 +25,8 @@ public struct SkillContext: Sendable {
         idempotencyKey: String? = nil,
         deadline: ContinuousClock.Instant,
         depth: Int = 0,
+        privacy: PrivacyPolicy = .localOnly,
+        approved: [String] = [],
         reporter: any SkillReporter
     ) {
         self.session = session
@@ -29,6 +34,8 @@ public struct SkillContext: Sendable {
         givenKey = idempotencyKey
         self.deadline = deadline
         self.depth = depth
+        self.privacy = privacy
+        self.approved = approved
         self.reporter = reporter
     }
 
@@ -67,8 +74,58 @@ public struct SkillContext: Sendable {
                 "the call of \(skill) has \(size) bytes; the limit is \(Limits.message - Limits.inlineBody)"
             )
         }
-        let input = JobInput(session: session, text: text, arguments: arguments, depth: depth + 1)
+        let input = JobInput(
+            session: session,
+            text: text,
+            arguments: arguments,
+            depth: depth + 1,
+            privacy: privacy == .localOnly ? nil : privacy,
+            approved: approved.isEmpty ? nil : approved
+        )
         return try await reporter.call(skill, input)
+    }
+}
+
+extension SkillContext {
+    /// To be called before anything is sent to somebody outside: a model, a search engine, any server that is not this
+    /// machine's. It returns when that may be done, and the user then sees to whom what goes.
+    ///
+    /// Where the policy is ``PrivacyPolicy/ask`` it waits for the user, until the deadline; each party is asked about once
+    /// for a request.
+    /// - Parameters:
+    ///   - party: Who gets it, such as `api.example.org`: 1 to 256 bytes.
+    ///   - bytes: How much will be sent.
+    ///   - purpose: What for, in a few words for people.
+    /// - Throws: `SkillError` when nothing may be sent: `local_only` or `not_allowed`; `bad_message` for a party without a
+    ///   name; `cancelled` when the execution is over. A skill that can do without the party catches the first two.
+    public func disclose(party: String, bytes: Int, purpose: String) async throws(SkillError) {
+        let disclosure = Disclosure(party: party, bytes: bytes, purpose: purpose)
+        guard disclosure.isValid else {
+            throw SkillError(
+                JobError.Code.badMessage,
+                "an outside party has a name of 1 to \(Limits.shortString) bytes"
+            )
+        }
+        switch privacy {
+        case .allow: break
+        case .localOnly:
+            throw SkillError(
+                JobError.Code.localOnly,
+                "\(bytes) bytes would have gone to \(party) (\(purpose)), and this session is for this machine only",
+                hint:
+                    "ask again in a session that allows it: skillbus ask --privacy ask, or \"privacy\" of POST /v1/sessions"
+            )
+        case .ask where approved.contains(party): break
+        case .ask:
+            guard try await reporter.ask(disclosure) else {
+                throw SkillError(
+                    JobError.Code.notAllowed,
+                    "you did not allow that \(bytes) bytes go to \(party) (\(purpose))",
+                    hint: "ask again and allow it, or use a skill that works on this machine"
+                )
+            }
+        }
+        reporter.report(.disclosure(disclosure))
     }
 }
 
@@ -84,6 +141,8 @@ public enum SkillEvent: Hashable, Sendable {
     case textDelta(String)
     /// The output so far.
     case partial(SkillOutput)
+    /// Data goes to an outside party now.
+    case disclosure(Disclosure)
     /// It ended well.
     case finished(SkillOutput)
     /// It failed.
@@ -96,4 +155,11 @@ public protocol SkillReporter: Sendable {
     func report(_ event: SkillEvent)
     /// Runs another skill.
     func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput
+    /// Asks the user whether data may go to an outside party, and waits for the answer.
+    func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool
+}
+
+extension SkillReporter {
+    /// Where nobody can be asked, nothing is allowed.
+    public func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool { false }
 }

@@ -18,6 +18,9 @@ extension WorkerRuntime {
             guard let payload = try? JSONBody.encode(output) else { return }
             guard payload.count <= Limits.event else { return saidTooMuch(execution, "a partial output", payload) }
             mustWake = execution.record(.partial, payload)
+        case .disclosure(let disclosure):
+            guard let payload = try? JSONBody.encode(disclosure) else { return }
+            mustWake = execution.record(.disclosure, payload)
         case .started, .finished, .failed: return  // the runtime's own to say
         }
         if mustWake { wake(execution) }
@@ -45,16 +48,8 @@ extension WorkerRuntime {
             return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
         }
         let caller = execution.execution
-        // The caller's slot is free while it waits, or two levels of calls could wait for each other for ever. It has one
-        // slot, however many calls it makes at once.
-        let lends = execution.callBegan()
-        let number = state.withLock { state in
-            defer { state.nextCall += 1 }
-            if lends { state.slotsLent += 1 }
-            return state.nextCall
-        }
-        // The bus thread tells a router of it.
-        if lends { client.poke() }
+        // The caller's slot is free while it waits, or two levels of calls could wait for each other for ever.
+        let number = beginWaiting(execution)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let link = execution.route.link
@@ -76,11 +71,29 @@ extension WorkerRuntime {
         } onCancel: {
             resolve(number, .failure(SkillError(JobError.Code.cancelled, "cancelled")))
         }
-        if execution.callEnded() {
-            state.withLock { $0.slotsLent -= 1 }
-            client.poke()
-        }
+        endWaiting(execution)
         return result
+    }
+
+    /// An execution waits for somebody else, and needs no slot for that: it has one, for however much it waits at once.
+    /// - Returns: A number for what it waits for.
+    func beginWaiting(_ execution: WorkerExecution) -> UInt64 {
+        let lends = execution.callBegan()
+        let number = state.withLock { state in
+            defer { state.nextCall += 1 }
+            if lends { state.slotsLent += 1 }
+            return state.nextCall
+        }
+        // The bus thread tells a router of it.
+        if lends { client.poke() }
+        return number
+    }
+
+    /// It goes on.
+    func endWaiting(_ execution: WorkerExecution) {
+        guard execution.callEnded() else { return }
+        state.withLock { $0.slotsLent -= 1 }
+        client.poke()
     }
 
     func resolve(_ number: UInt64, _ result: Result<SkillOutput, SkillError>) {

@@ -16,6 +16,8 @@ extension WorkerRuntime: ExecutionRunner {
                 idempotencyKey: work.input.idempotencyKey,
                 deadline: .now + .milliseconds(Int64(clamping: execution.deadline - execution.startTime)),
                 depth: work.input.depth ?? 0,
+                privacy: work.input.privacy ?? .localOnly,
+                approved: work.input.approved ?? [],
                 reporter: Reporter(runtime: self, execution: execution)
             )
             let input = try SkillInput(work.input, work.frames)
@@ -80,6 +82,10 @@ private struct Reporter: SkillReporter {
         case .success(let output): return output
         case .failure(let error): throw error
         }
+    }
+
+    func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool {
+        try await runtime.ask(disclosure, by: execution).get()
     }
 }
 

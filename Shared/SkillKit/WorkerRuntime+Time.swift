@@ -106,7 +106,7 @@ extension WorkerRuntime {
                     }
                 }
             }
-            next = min(next, state.nextDeadline)
+            next = min(next, state.nextDeadline, askAgain(&state, now: now))
             if state.isDraining, !state.hasEnded {
                 next = min(next, now + 50)
                 let isDone = state.executions.isEmpty && state.slotsInUse == 0

@@ -48,7 +48,9 @@ final class WorkerRuntime: BusClientUser {
         var slotsInUse = 0
         var slotsLent = 0
         var calls: [UInt64: Call] = [:]
+        /// The next number of a call or a question.
         var nextCall: UInt64 = 1
+        var questions: [UInt64: Question] = [:]
         var isDraining = false
         var drainLimit: UInt64 = .max
         /// When the executions must be looked through for deadlines; until then no turn spends time on that.
@@ -123,6 +125,7 @@ final class WorkerRuntime: BusClientUser {
             }
             execution?.stop(JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         case .result: result(header, message.body())
+        case .approval: answered(header, message.body())
         case .error: problem(message.body(), from: link, now: now)
         case .heartbeat:
             let wanted = min(Int(clamping: header.value), registration.concurrency)

@@ -22,19 +22,22 @@ public struct SkillRun: Sendable {
         events.map { if case .textDelta(let text) = $0 { text } else { "" } }.joined()
     }
 
-    /// Runs the skill on an input and waits for its end. `calls` answers the calls that it makes of other skills.
+    /// Runs the skill on an input and waits for its end. `calls` answers the calls that it makes of other skills, and
+    /// `allows` the question whether data may go to an outside party, where the policy is to ask.
     public init<S: Skill>(
         _ skill: S,
         _ input: SkillInput,
         arguments: JSONValue = [:],
         timeout: Duration = .seconds(60),
+        privacy: PrivacyPolicy = .localOnly,
         calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput = {
             name,
             _ throws(SkillError) in
             throw SkillError("unknown_skill", "no skill \(name) here")
-        }
+        },
+        allows: @escaping @Sendable (Disclosure) async -> Bool = { _ in false }
     ) async {
-        let recorder = Recorder(calls: calls)
+        let recorder = Recorder(calls: calls, allows: allows)
         recorder.report(.started(engine: skill.engine))
         let job = Identifier(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0001)
         let context = SkillContext(
@@ -42,6 +45,7 @@ public struct SkillRun: Sendable {
             execution: Execution(job: job, generation: 1, attempt: 1),
             idempotencyKey: job.description,
             deadline: .now + timeout,
+            privacy: privacy,
             reporter: recorder
         )
         do {
@@ -60,11 +64,20 @@ private final class Recorder: SkillReporter {
     private let events = Mutex<[SkillEvent]>([])
     private let calls: @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput
 
-    init(calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput) { self.calls = calls }
+    private let allows: @Sendable (Disclosure) async -> Bool
+
+    init(
+        calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput,
+        allows: @escaping @Sendable (Disclosure) async -> Bool
+    ) {
+        self.calls = calls
+        self.allows = allows
+    }
 
     var taken: [SkillEvent] { events.withLock { $0 } }
     func report(_ event: SkillEvent) { events.withLock { $0.append(event) } }
     func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput {
         try await calls(skill, input)
     }
+    func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool { await allows(disclosure) }
 }

@@ -18,6 +18,8 @@ public enum EventKind: UInt8, Sendable, CaseIterable {
     case failed = 8
     /// JSON `Disclosure`.
     case disclosure = 9
+    /// JSON `Disclosure`: may this be sent? Said again until there is an answer.
+    case approval = 10
 
     /// Whether nothing may follow.
     public var isTerminal: Bool { self == .finished || self == .failed }

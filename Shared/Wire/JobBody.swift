@@ -18,6 +18,9 @@ public enum JobBody {
         case plan = 11  // JSON
         case tenant = 12  // eight bytes, right after the session
         case begun = 13  // execution list
+        case privacy = 14  // one byte
+        case approved = 15  // JSON array of strings
+        case cache = 16  // one byte, 0 or 1
     }
 
     /// Writes a body. An empty skill in a SUBMIT asks the router to choose. `begun` has the last execution of each job of
@@ -48,6 +51,9 @@ public enum JobBody {
         if let key = input.idempotencyKey { append(.idempotencyKey, key, to: &body) }
         if let depth = input.depth { append(.depth, [UInt8(clamping: depth)], to: &body) }
         if let explain = input.explain { append(.explain, [explain ? 1 : 0], to: &body) }
+        if let privacy = input.privacy { append(.privacy, [privacy.number], to: &body) }
+        if let approved = input.approved { append(.approved, try JSONBody.encode(approved), to: &body) }
+        if let cache = input.cache { append(.cache, [cache ? 1 : 0], to: &body) }
         if let plan = input.plan { append(.plan, try JSONBody.encode(plan), to: &body) }
         if !begun.isEmpty {
             appendPrefix(.begun, begun.count * ExecutionList.entry, to: &body)
@@ -98,6 +104,37 @@ public enum JobBody {
             let tenant = bytes.loadUnaligned(fromByteOffset: place + 5, as: UInt64.self)
             return (UInt64(littleEndian: tenant), hash)
         }
+    }
+
+    /// What a body says about using an output again.
+    public struct Identity: Sendable {
+        /// Whether an output that was made before may be the answer.
+        public var mayBeCached = true
+        /// What may go to outside parties.
+        public var privacy = PrivacyPolicy.localOnly
+    }
+
+    /// Calls the closure with the parts of a body that an output can depend on, in an order that equal inputs share. The
+    /// session, the tenant and what is about this one job are not among them; nothing is parsed.
+    /// - Returns: What the body says about using an output again.
+    /// - Throws: `WireError` for what is no body.
+    public static func identity(_ body: RawSpan, _ use: (RawSpan) -> Void) throws(WireError) -> Identity {
+        var identity = Identity()
+        try forEachField(body, from: try split(body).fieldsStart) { number, range throws(WireError) in
+            switch Field(rawValue: number) {
+            case .text, .material, .arguments, .attachments, .history, .previous, .privacy:
+                if number == Field.privacy.rawValue, range.count == 1 {
+                    let policy = body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self)
+                    identity.privacy = PrivacyPolicy(number: policy)
+                }
+                // With number and length before it, so that no two lists of fields look alike.
+                use(body.extracting(range.lowerBound - 5..<range.upperBound))
+            case .cache where range.count == 1:
+                identity.mayBeCached = body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
+            default: break
+            }
+        }
+        return identity
     }
 
     private static func append(_ field: Field, _ content: [UInt8], to body: inout [UInt8]) {
@@ -194,7 +231,12 @@ public enum JobBody {
             guard range.count == 8 else { break }
             let stored = body.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: UInt64.self)
             input.tenant = UInt64(littleEndian: stored)
-        case .begun, nil: break
+        case .privacy where range.count == 1:
+            input.privacy = PrivacyPolicy(number: body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self))
+        case .approved: input.approved = try json([String].self, body, range)
+        case .cache where range.count == 1:
+            input.cache = body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
+        case .privacy, .cache, .begun, nil: break
         }
     }
 

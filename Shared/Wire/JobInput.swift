@@ -77,6 +77,12 @@ public struct JobInput: Codable, Hashable, Sendable {
     public var explain: Bool?
     /// Of a SUBMIT that comes again: the plan that is already stored.
     public var plan: Plan?
+    /// What may go to outside parties; nothing may where it is absent.
+    public var privacy: PrivacyPolicy?
+    /// Parties that the user has allowed already, where he is to be asked.
+    public var approved: [String]?
+    /// Whether an output that was made before for the same input may be the answer; so it is where this is absent.
+    public var cache: Bool?
 
     /// Makes an input.
     public init(
@@ -91,7 +97,10 @@ public struct JobInput: Codable, Hashable, Sendable {
         idempotencyKey: String? = nil,
         depth: Int? = nil,
         explain: Bool? = nil,
-        plan: Plan? = nil
+        plan: Plan? = nil,
+        privacy: PrivacyPolicy? = nil,
+        approved: [String]? = nil,
+        cache: Bool? = nil
     ) {
         self.session = session
         self.tenant = tenant
@@ -105,5 +114,8 @@ public struct JobInput: Codable, Hashable, Sendable {
         self.depth = depth
         self.explain = explain
         self.plan = plan
+        self.privacy = privacy
+        self.approved = approved
+        self.cache = cache
     }
 }

@@ -33,6 +33,8 @@ public enum MessageType: UInt8, Sendable, CaseIterable {
     case answer = 21
     /// Router to gateway: a skill has more to do than it may have waiting, or has room again.
     case load = 22
+    /// Gateway to router to worker: the user's answer to the question whether data may go to a party.
+    case approval = 23
 
     // Router and worker
     /// Router to worker: run this job.

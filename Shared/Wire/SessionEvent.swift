@@ -72,6 +72,8 @@ extension SessionEvent {
         public static let jobFailed = "job.failed"
         /// Data goes to an outside party.
         public static let disclosure = "disclosure"
+        /// May data go to an outside party?
+        public static let approval = "approval"
         /// Two skills fit; which is meant?
         public static let clarify = "clarify"
         /// Events that are no longer held.

@@ -228,6 +228,10 @@ extension JobError {
         public static let manifestConflict = "manifest_conflict"
         /// The key of the peer does not allow it.
         public static let forbidden = "forbidden"
+        /// Data would have gone to an outside party, and the session is for this machine only.
+        public static let localOnly = "local_only"
+        /// The user did not allow that data goes to an outside party.
+        public static let notAllowed = "not_allowed"
         /// No router could be reached in time.
         public static let noRouter = "no_router"
     }

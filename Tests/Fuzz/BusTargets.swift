@@ -28,6 +28,7 @@ func fuzzMessage(_ bytes: [UInt8]) throws {
     case .answer: try expectRoundTrip(SkillList.self, body)
     case .error, .nack, .result: try expectRoundTrip(JobError.self, body)
     case .submit, .dispatch, .call: try fuzzJob(Array(body))
+    case .approval: _ = String(decoding: body, as: UTF8.self)
     case .event: try fuzzRecords(Array(body))
     case .eventAck, .fenced:
         var list: [UInt8] = []

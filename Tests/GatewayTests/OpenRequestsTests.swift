@@ -15,12 +15,17 @@ final class RouterRecord: OpenRequests.Router {
         var cancelled: [Identifier] = []
         var answers: [(Execution, Bool)] = []
         var dispatched: [Identifier] = []
+        var approvals: [RequestProgress.Answer] = []
     }
     let record = Mutex(Record())
     var now: Record { record.withLock { $0 } }
 
     func acknowledge(_ executions: [Execution]) { record.withLock { $0.acknowledged += executions } }
     func cancel(_ request: Identifier, generation: UInt32) { record.withLock { $0.cancelled.append(request) } }
+    func approve(_ execution: Execution, _ party: String, _ isAllowed: Bool) {
+        let answer = RequestProgress.Answer(execution: execution, party: party, isAllowed: isAllowed)
+        record.withLock { $0.approvals.append(answer) }
+    }
     func answer(mayStart execution: Execution, _ granted: Bool) {
         record.withLock { $0.answers.append((execution, granted)) }
     }

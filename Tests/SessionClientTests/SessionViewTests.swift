@@ -177,3 +177,36 @@ struct SessionViewTests {
         #expect(view.requests.count == 2)
     }
 }
+
+/// Questions whether data may go to outside parties.
+struct SessionQuestionTests {
+    private func asked(_ seq: UInt64, _ party: String, step: String) -> SessionEvent {
+        sessionEvent(
+            seq,
+            "approval",
+            step: step,
+            skill: "a",
+            attempt: 1,
+            ["question": .string("May it go to \(party)?"), "choices": ["allow", "deny"], "party": .string(party)]
+        )
+    }
+
+    @Test("A question is open until something goes out, its job ends or the request does")
+    func open() {
+        var view = SessionView()
+        view.apply(sessionEvent(1, "request.accepted", ["text": "x"]))
+        view.apply(asked(2, "one", step: "s1"))
+        view.apply(asked(3, "two", step: "s2"))
+        view.apply(asked(4, "three", step: "s3"))
+        #expect(view.requests[0].questions.map(\.party) == ["one", "two", "three"])
+        #expect(view.requests[0].questions[0].text == "May it go to one?")
+        #expect(view.requests[0].questions[0].choices == ["allow", "deny"])
+        view.apply(sessionEvent(5, "disclosure", step: "s1", skill: "a", attempt: 1, ["party": "one", "bytes": 1]))
+        #expect(view.requests[0].questions.map(\.party) == ["two", "three"])
+        let error: JSONValue = ["error": ["code": "not_allowed", "message": "m"]]
+        view.apply(sessionEvent(6, "job.failed", step: "s2", skill: "a", attempt: 1, error))
+        #expect(view.requests[0].questions.map(\.party) == ["three"])
+        view.apply(sessionEvent(7, "request.failed", error))
+        #expect(view.requests[0].questions.isEmpty && view.requests[0].disclosures == ["one"])
+    }
+}

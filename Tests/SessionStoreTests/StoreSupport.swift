@@ -76,8 +76,40 @@ final class OpenStore: SessionStore {
 
     func close() async { await store.close() }
 
-    func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError) {
-        try await store.createSession(session, owner: owner, at: time)
+    func createSession(
+        _ session: Identifier,
+        owner: String,
+        privacy: PrivacyPolicy,
+        at time: Timestamp
+    ) async throws(StoreError) {
+        try await store.createSession(session, owner: owner, privacy: privacy, at: time)
+    }
+
+    func forget(_ session: Identifier, owner: String) async throws(StoreError) {
+        try await store.forget(session, owner: owner)
+    }
+
+    func approvals(of request: Identifier) async throws(StoreError) -> [ApprovalRecord] {
+        try await store.approvals(of: request)
+    }
+
+    func approve(
+        _ answer: ApprovalRecord,
+        of request: Identifier,
+        in session: Identifier,
+        owner: String,
+        at time: Timestamp
+    ) async throws(StoreError) {
+        try await store.approve(answer, of: request, in: session, owner: owner, at: time)
+    }
+
+    func disclosures(
+        owner: String,
+        in session: Identifier?,
+        before place: DisclosureRecord.Place?,
+        limit: Int
+    ) async throws(StoreError) -> [DisclosureRecord] {
+        try await store.disclosures(owner: owner, in: session, before: place, limit: limit)
     }
 
     func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64 {

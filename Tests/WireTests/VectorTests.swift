@@ -66,8 +66,14 @@ struct VectorTests {
             #expect(input.idempotencyKey == message["idempotencyKey"]?.string, "\(name)")
             #expect(input.depth.map(Int64.init) == message["depth"]?.integer, "\(name)")
             #expect(input.explain == message["explain"]?.bool, "\(name)")
+            #expect(input.privacy?.rawValue == message["privacy"]?.string, "\(name)")
+            #expect(input.approved == message["approved"]?.array?.compactMap(\.string), "\(name)")
+            #expect(input.cache == message["cache"]?.bool, "\(name)")
             // Written and read again it is the same; JSON inside may be spaced differently.
             #expect(try JobBody.decode(try JobBody.encode(skill: skill, input: input)).input == input, "\(name)")
+        }
+        if let party = message["party"]?.string {
+            #expect(String(decoding: body, as: UTF8.self) == party, "\(name)")
         }
         if let records = message["records"]?.array {
             var cursor = EventRecordCursor()

@@ -10,7 +10,7 @@ MAGIC = b"SKB1"
 HEADER = struct.Struct("<4sBBH16sIIQQ")
 
 HELLO, REGISTER, WELCOME, HEARTBEAT, GOODBYE, DRAIN, ERROR, BATCH = range(1, 9)
-SUBMIT, PLAN, CANCEL, MAY_START, QUERY, ANSWER = range(16, 22)
+SUBMIT, PLAN, CANCEL, MAY_START, QUERY, ANSWER, LOAD, APPROVAL = range(16, 24)
 DISPATCH, ACCEPTED, NACK, EVENT, EVENT_ACK, FENCED, CREDIT, RELEASE, CALL, RESULT, CLAIM, ADOPTED = range(32, 44)
 NAMES = {
     value: name for name, value in list(globals().items()) if name.isupper() and isinstance(value, int)
@@ -19,15 +19,15 @@ NAMES = {
 (BODY_FRAME, TERMINAL, MAY_IGNORE, RESENT, ATTACHMENTS, RETRYABLE, FAILED_FLAG, TAKES_BATCHES, HIGH_PRIORITY, LOW_PRIORITY,
  TAKES_LOAD, ELSEWHERE, SLOT_MOVES, SHARES_SLOTS) = (1 << n for n in range(14))
 
-STARTED, THINKING, PROGRESS, DELTA, PARTIAL, RETRYING, FINISHED, FAILED, DISCLOSURE = range(1, 10)
+STARTED, THINKING, PROGRESS, DELTA, PARTIAL, RETRYING, FINISHED, FAILED, DISCLOSURE, APPROVAL_ASKED = range(1, 11)
 
 NONE = bytes(16)
 FIELDS = {
     1: "session", 2: "text", 3: "material", 4: "arguments", 5: "attachments", 6: "history", 7: "previous",
-    8: "idempotencyKey", 9: "depth", 10: "explain", 11: "plan",
+    8: "idempotencyKey", 9: "depth", 10: "explain", 11: "plan", 14: "privacy", 15: "approved", 16: "cache",
 }
 TEXT_FIELDS = {1, 2, 3, 8}
-BYTE_FIELDS = {9, 10}
+BYTE_FIELDS = {9, 10, 14, 16}
 
 
 class Message:

@@ -18,8 +18,11 @@ enum AskCommand {
                 .value("timeout", short: "t", "SECONDS", "give up and cancel after so long, with exit code 124"),
                 .value("when-busy", "WHAT", "parallel, enqueue, reject or interrupt, while another request runs"),
                 .value("priority", "WHAT", "high, normal or low, among your requests that wait for a skill"),
+                RequestOptions.privacy,
+                RequestOptions.noCache,
                 .flag("no-wait", "print the ids of session and request, and leave it running"),
                 .flag("explain", "have every skill's score in the plan; see it with --json"),
+                RequestOptions.debug,
                 .flag("json", "print each event as one line of JSON"),
                 CommonOptions.url,
             ],
@@ -30,6 +33,10 @@ enum AskCommand {
 
                 With a text and without --file, what a pipe or file on standard input has is attached, as with
                 "--file -". A pipe that says nothing for three seconds is left out.
+
+                At a terminal you are asked before a skill sends something to an outside party; elsewhere nothing leaves
+                unless --privacy allow, or the gateway's setting, says so. In a session that is there already, --privacy
+                counts where it is stricter than the session's.
 
                   skillbus ask "what is 0.1 + 0.2, to 30 places"
                   skillbus ask --file article.txt "summarize this and give me the keywords"
@@ -48,7 +55,13 @@ enum AskCommand {
         let hasText = !options.operands.isEmpty && options.operands != ["-"]
         request.attachments =
             files.isEmpty && hasText ? try await Attachments.piped() : try await Attachments.read(files)
-        request.explain = options.flag("explain")
+        let isDebug = options.flag("debug")
+        request.explain = options.flag("explain") || isDebug
+        request.cache = !options.flag("no-cache")
+        let policy = try RequestOptions.policy(options)
+        if given != nil { request.privacy = policy }
+        // A person can be asked where one watches.
+        let isWatched = ApprovalPrompt.isPossible && !options.flag("json") && !options.flag("no-wait")
         if let word = options.value("when-busy") {
             guard let whenBusy = NewRequest.WhenBusy(rawValue: word) else {
                 throw UsageError("--when-busy must be parallel, enqueue, reject or interrupt, not \"\(word)\"")
@@ -71,7 +84,7 @@ enum AskCommand {
         let limit = timeout.map(TimeLimit.init)
         let (session, after) = try await within(limit) {
             if let given { return (given, Optional(try await client.snapshot(of: given).seq)) }
-            return (try await client.createSession(), nil)
+            return (try await client.createSession(privacy: policy ?? (isWatched ? .ask : nil)), nil)
         }
         if options.flag("no-wait") {
             let id = try await within(limit) { [request] in try await client.submit(request, in: session) }
@@ -88,6 +101,7 @@ enum AskCommand {
             after: after,
             request: request,
             asJSON: options.flag("json"),
+            isDebug: isDebug,
             limit: limit
         )
         return try await run()

@@ -13,6 +13,9 @@ enum ChatCommand {
             options: [
                 .value("session", "ID", "go on with a session; else a new one is made"),
                 .value("skill", short: "s", "NAME", "the skill that serves every line that names none"),
+                RequestOptions.privacy,
+                RequestOptions.noCache,
+                RequestOptions.debug,
                 .value("state", "DIR", "where the history of the prompt is kept", environment: "SKILLBUS_STATE"),
                 CommonOptions.url,
             ],
@@ -35,9 +38,14 @@ enum ChatCommand {
         let client = try GatewayClient.fromEnvironment(url: options.value("url"))
         var session = try options.name("session")
         let skill = try options.name("skill")
+        let policy = try RequestOptions.policy(options)
+        let isNew = session == nil
+        let isDebug = options.flag("debug")
         // Asked for even if not needed: who cannot be answered is told before the first line, not after.
         var seq = try await session.asyncMap { try await client.snapshot(of: $0).seq }
-        if session == nil { session = try await client.createSession() }
+        if isNew {
+            session = try await client.createSession(privacy: policy ?? (ApprovalPrompt.isPossible ? .ask : nil))
+        }
         guard let session else { return ExitCode.failure }
 
         let isInteractive = isTerminal(0)
@@ -84,13 +92,17 @@ enum ChatCommand {
             case .wrong(let words):
                 printError("skillbus: \(Terminal.line(words))")
                 last = ExitCode.usage
-            case .request(let request):
+            case .request(var request):
+                request.cache = !options.flag("no-cache")
+                request.explain = isDebug
+                if !isNew { request.privacy = policy }
                 let run = RequestRun(
                     client: client,
                     session: session,
                     after: seq,
                     request: request,
                     asJSON: false,
+                    isDebug: isDebug,
                     limit: nil
                 )
                 do {

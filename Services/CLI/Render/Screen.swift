@@ -18,6 +18,8 @@ final class Screen: Sendable {
         var isAtLineStart = true
         var notice: String?
         var isOver = false
+        /// Whether a question stands below: nothing is drawn over it.
+        var isHeld = false
     }
     private let state = Mutex(State())
     private let request: String?
@@ -101,6 +103,28 @@ final class Screen: Sendable {
         }
     }
 
+    /// Says something on a line of its own.
+    func say(_ words: String) {
+        state.withLock { state in
+            note(words, &state)
+            draw(&state, now)
+        }
+    }
+
+    /// Asks something, and draws nothing over it until ``letGo()``.
+    func hold(_ question: String) {
+        state.withLock { state in
+            erase(&state)
+            if !state.isAtLineStart && Output.isTerminal { printError("") }
+            if Output.isTerminal { state.isAtLineStart = true }
+            printError(style.yellow(Terminal.line(question)), terminator: "")
+            state.isHeld = true
+        }
+    }
+
+    /// The question has its answer.
+    func letGo() { state.withLock { $0.isHeld = false } }
+
     /// Moves the clocks on.
     func tick() { state.withLock { draw(&$0, now) } }
 
@@ -145,7 +169,9 @@ final class Screen: Sendable {
         }
         erase(&state)
         // Below a line that is still being written there is no place; the growing text shows that it goes on.
-        guard !state.isOver, state.isAtLineStart || !Output.isTerminal, !state.answer.isFlowing else { return }
+        guard !state.isOver, !state.isHeld, state.isAtLineStart || !Output.isTerminal, !state.answer.isFlowing else {
+            return
+        }
         let columns = Terminal.columns
         var lines = StatusLines.lines(
             current(state),

@@ -137,6 +137,19 @@ final class RouterLinks: BusClientUser, OpenRequests.Router {
         sendToAll(Outgoing(header))
     }
 
+    /// All of them are told: the one that has the job passes it on.
+    func approve(_ execution: Execution, _ party: String, _ isAllowed: Bool) {
+        let header = Header(
+            .approval,
+            flags: .mayIgnore,
+            job: execution.job,
+            generation: execution.generation,
+            attempt: execution.attempt,
+            value: isAllowed ? 1 : 0
+        )
+        sendToAll(Outgoing(header, body: Array(party.utf8)))
+    }
+
     private func sendToAll(_ message: Outgoing) {
         for link in state.withLock({ $0.ready }) { _ = send(message, over: link) }
     }

@@ -28,6 +28,7 @@ struct GatewayRoutes: Sendable {
         addRequests()
         addQuestions()
         addDeadLetters()
+        addPrivacy()
         addProbes()
         let events = EventStreamRoute(
             sessions: sessions,
@@ -97,10 +98,10 @@ struct GatewayRoutes: Sendable {
     private mutating func addSessions() {
         let sessions = sessions
         add("POST", "/v1/sessions") { request throws(HTTPProblem) in
-            // There is nothing to say about a new session yet, so a body may be missing, but not be anything else.
-            if request.body.count > 0 { _ = try await JSONRequest.decode(JSONValue.self, from: request) }
-            let id = try await HTTPProblem.of { () throws(GatewayError) in
-                try await sessions.createSession(owner: request.user)
+            var body = SessionBody()
+            if request.body.count > 0 { body = try await JSONRequest.decode(SessionBody.self, from: request) }
+            let id = try await HTTPProblem.of { [body] () throws(GatewayError) in
+                try await sessions.createSession(owner: request.user, privacy: try body.policy)
             }
             return .json(
                 Array("{\"id\":\"\(id)\"}".utf8),
@@ -139,8 +140,7 @@ struct GatewayRoutes: Sendable {
         }
         add("DELETE", "/v1/sessions/{id}/requests/{request}") { request throws(HTTPProblem) in
             let session = try request.session
-            let text = request.parameters["request"] ?? ""
-            guard let id = Identifier(text) else { throw HTTPProblem(GatewayError.requestNotFound(text)) }
+            let id = try request.sessionRequest
             let outcome = try await HTTPProblem.of { () throws(GatewayError) in
                 try await sessions.cancel(id, in: session, owner: request.user)
             }
@@ -167,6 +167,17 @@ struct GatewayRoutes: Sendable {
             let limit = try request.number("limit", in: 1...1000) ?? 50
             return try await .encoding { () throws(GatewayError) in
                 try await sessions.jobLog(owner: request.user, after: after, limit: Int(limit))
+            }
+        }
+    }
+
+    private struct SessionBody: Decodable, Sendable {
+        var privacy: String?
+
+        var policy: PrivacyPolicy? {
+            get throws(GatewayError) {
+                guard let privacy else { return nil }
+                return try RequestBody.choice(privacy, field: "privacy")
             }
         }
     }
@@ -229,6 +240,15 @@ extension HTTPRequest {
         get throws(HTTPProblem) {
             let text = parameters["id"] ?? ""
             guard let id = Identifier(text) else { throw HTTPProblem(GatewayError.sessionNotFound(text)) }
+            return id
+        }
+    }
+
+    /// The request that the path names.
+    var sessionRequest: Identifier {
+        get throws(HTTPProblem) {
+            let text = parameters["request"] ?? ""
+            guard let id = Identifier(text) else { throw HTTPProblem(GatewayError.requestNotFound(text)) }
             return id
         }
     }

@@ -24,7 +24,7 @@ extension HTTPProblem {
         switch error {
         case .invalid: 400
         case .sessionNotFound, .requestNotFound, .deadLetterNotFound: 404
-        case .busy: 409
+        case .busy, .noQuestion: 409
         case .sessionPruned: 410
         case .tooLarge: 413
         case .idempotencyMismatch: 422

@@ -18,10 +18,12 @@ struct RequestBody: Decodable, Sendable {
     var onDisconnect: String?
     var priority: String?
     var explain: Bool?
+    var privacy: String?
+    var cache: Bool?
     var timeout: Double?
 
     private enum CodingKeys: String, CodingKey {
-        case text, skill, arguments, attachments, explain, timeout, priority
+        case text, skill, arguments, attachments, explain, timeout, priority, privacy, cache
         case whenBusy = "when_busy"
         case onDisconnect = "on_disconnect"
     }
@@ -67,13 +69,17 @@ struct RequestBody: Decodable, Sendable {
         if let whenBusy { request.whenBusy = try RequestBody.choice(whenBusy, field: "when_busy") }
         if let onDisconnect { request.onDisconnect = try RequestBody.choice(onDisconnect, field: "on_disconnect") }
         if let priority { request.priority = try RequestBody.choice(priority, field: "priority") }
+        if let privacy { request.privacy = try RequestBody.choice(privacy, field: "privacy") }
         request.explain = explain ?? false
+        request.cache = cache ?? true
         request.timeout = timeout
         request.idempotencyKey = idempotencyKey
         return request
     }
 
-    private static func choice<Choice: RawRepresentable & CaseIterable>(
+    /// The value of a field that has a few.
+    /// - Throws: `invalid` naming them.
+    static func choice<Choice: RawRepresentable & CaseIterable>(
         _ text: String,
         field: String
     ) throws(GatewayError) -> Choice where Choice.RawValue == String {

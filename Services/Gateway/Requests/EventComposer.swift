@@ -160,6 +160,10 @@ struct EventComposer: Sendable {
             return draft(SessionEvent.Kind.jobFailed, time, job) { json in json.error(error) }
         case .disclosure(let disclosure):
             return draft(SessionEvent.Kind.disclosure, time, job) { json in json.json(disclosure) }
+        case .approval(let disclosure):
+            return draft(SessionEvent.Kind.approval, time, job) { json in
+                json.question(ApprovalQuestion(skill: skill, disclosure))
+            }
         }
     }
 
@@ -200,6 +204,20 @@ extension JSONText {
     fileprivate mutating func text(_ text: String) {
         raw(#"{"text":"#)
         string(text)
+        raw("}")
+    }
+
+    fileprivate mutating func question(_ question: ApprovalQuestion) {
+        raw(#"{"question":"#)
+        string(question.words)
+        raw(#","choices":"#)
+        value(ApprovalChoice.allCases)
+        raw(#","party":"#)
+        string(question.disclosure.party)
+        raw(#","bytes":"#)
+        number(question.disclosure.bytes)
+        raw(#","purpose":"#)
+        string(question.disclosure.purpose)
         raw("}")
     }
 

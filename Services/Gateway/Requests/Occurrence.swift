@@ -18,6 +18,8 @@ enum Occurrence: Equatable, Sendable {
         case failed(JobError)
         /// JSON of what is disclosed.
         case disclosure([UInt8])
+        /// May this be sent?
+        case approval(Disclosure)
 
         /// Whether it says nothing; it has its number all the same.
         var isEmpty: Bool { self == .delta("") || self == .thinking("") }
@@ -95,6 +97,7 @@ extension Occurrence.Report {
         case .partial(let json), .finished(let json, _), .disclosure(let json): json.count
         case .progress(let progress): progress.message.utf8.count
         case .failed(let error): error.message.utf8.count
+        case .approval(let disclosure): disclosure.party.utf8.count + disclosure.purpose.utf8.count
         case .started, .retrying: 0
         }
     }

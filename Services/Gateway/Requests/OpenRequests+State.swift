@@ -95,5 +95,7 @@ extension OpenRequests {
         case dispatch(Identifier)
         case tell([CancelWaiter], Bool)
         case lookUp(Execution)
+        case approve(RequestProgress.Answer)
+        case lookUpApprovals(Identifier)
     }
 }

@@ -19,7 +19,8 @@ extension OpenRequests {
         let effects = change(&open.progress)
         take(effects.occurrences, into: &open, in: &state)
         open.acknowledgements += effects.acknowledgements
-        var actions: [Action] = []
+        var actions = effects.answers.map(Action.approve)
+        if effects.asksStore { actions.append(.lookUpApprovals(request)) }
         if open.progress.isCancelling, !wasCancelling {
             // One that no router has is over at once.
             if open.router == nil, !open.isDispatching {
@@ -110,6 +111,8 @@ extension OpenRequests {
             case .dispatch(let request): dispatch?(request)
             case .tell(let waiters, let isStored): waiters.forEach { $0.done(isStored) }
             case .lookUp(let execution): acknowledgeIfOver(execution)
+            case .approve(let answer): router?.approve(answer.execution, answer.party, answer.isAllowed)
+            case .lookUpApprovals(let request): lookUpApprovals(of: request)
             }
         }
     }

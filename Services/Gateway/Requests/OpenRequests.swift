@@ -18,6 +18,8 @@ final class OpenRequests: Sendable {
         func cancel(_ request: Identifier, generation: UInt32)
         /// Whether a job that must not run twice may start.
         func answer(mayStart execution: Execution, _ granted: Bool)
+        /// Whether a job may send data to an outside party.
+        func approve(_ execution: Execution, _ party: String, _ isAllowed: Bool)
     }
 
     /// Times that tests shorten.

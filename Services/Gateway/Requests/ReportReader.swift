@@ -65,8 +65,17 @@ enum ReportReader {
         case .retrying: (.retrying(try JSONBody.decode(JobRetrying.self, from: payload)), nil)
         case .finished: try finished(payload)
         case .failed: try failed(payload)
+        case .approval: (.approval(try question(payload)), nil)
         case .disclosure: (.disclosure(try JSONBody.encode(try JSONBody.decode(JSONValue.self, from: payload))), nil)
         }
+    }
+
+    private static func question(_ payload: [UInt8]) throws(WireError) -> Disclosure {
+        let disclosure = try JSONBody.decode(Disclosure.self, from: payload)
+        guard disclosure.isValid else {
+            throw .body(type: "Disclosure", reason: "\"party\" is no name of a party")
+        }
+        return disclosure
     }
 
     private static func finished(

@@ -45,6 +45,17 @@ struct RequestProgress {
         var occurrences: [Occurrence] = []
         /// Executions whose terminal report is to be acknowledged once everything up to here is stored.
         var acknowledgements: [Execution] = []
+        /// What the user has answered, for jobs that wait for it.
+        var answers: [Answer] = []
+        /// Whether the store is to be asked what the user has answered.
+        var asksStore = false
+    }
+
+    /// Whether data may go to a party, for a job that has asked.
+    struct Answer: Equatable {
+        let execution: Execution
+        let party: String
+        let isAllowed: Bool
     }
 
     /// The request.
@@ -57,6 +68,8 @@ struct RequestProgress {
     /// Jobs that must not run twice and may have begun.
     private var granted: Set<UInt16> = []
     private var phase = Phase.open
+    /// Whether data may go to outside parties, as far as the user was asked.
+    private(set) var approvals = Approvals()
 
     init(request: Identifier, plan: Plan? = nil, generation: UInt32 = 1) {
         self.request = request
@@ -171,6 +184,7 @@ struct RequestProgress {
             job.count += 1
             // One that talks without end is not stored without end; its terminal report is.
             guard job.count <= Limits.eventsPerJob || report.isTerminal, !report.isEmpty else { continue }
+            if case .approval(let disclosure) = report, !mustAsk(disclosure.party, execution, &effects) { continue }
             if job.skill.isEmpty, case .started(let started) = report { job.skill = started.skill ?? "" }
             effects.occurrences.add(.job(execution, skill: job.skill, sequence: sequence, report))
             if let outcome {
@@ -181,6 +195,26 @@ struct RequestProgress {
         jobs[number] = job
         if job.outcome != nil { effects.occurrences += ending().occurrences }
         return effects
+    }
+
+    /// Whether the user is to be asked about a party. A question that has its answer is answered.
+    private mutating func mustAsk(_ party: String, _ execution: Execution, _ effects: inout Effects) -> Bool {
+        switch approvals.asked(party, by: execution) {
+        case .ask:
+            // Another request of the session may have the answer since.
+            effects.asksStore = true
+            return true
+        case .wait: effects.asksStore = true
+        case .answer(let isAllowed):
+            effects.answers.append(Answer(execution: execution, party: party, isAllowed: isAllowed))
+        }
+        return false
+    }
+
+    /// The user has answered.
+    mutating func answered(_ party: String, isAllowed: Bool) -> Effects {
+        let waiting = approvals.answered(party, isAllowed: isAllowed)
+        return Effects(answers: waiting.map { Answer(execution: $0, party: party, isAllowed: isAllowed) })
     }
 
     /// What whoever follows must be told when a job begins anew under another router, which does not know that it had

@@ -26,6 +26,8 @@ enum GatewayError: Error, Equatable, Sendable {
     case draining
     /// So many open requests are the limit, of a session or of a user.
     case tooManyRequests(limit: Int, of: String)
+    /// The request does not wait for an answer of the user.
+    case noQuestion
     /// What the router answered instead.
     case refused(JobError)
 }
@@ -46,6 +48,7 @@ extension GatewayError {
         case .noRouter: JobError.Code.noRouter
         case .draining: JobError.Code.draining
         case .tooManyRequests: "too_many_requests"
+        case .noQuestion: "no_question"
         case .refused(let error): error.code
         }
     }
@@ -68,6 +71,7 @@ extension GatewayError {
         case .noRouter: "No router is connected."
         case .draining: "This gateway is shutting down."
         case .tooManyRequests(let limit, let of): "\(limit) requests of this \(of) have not ended; that is the limit."
+        case .noQuestion: "This request does not wait for an answer."
         case .refused(let error): error.message
         }
     }
@@ -87,6 +91,7 @@ extension GatewayError {
         case .noRouter: "Start skillbus-router, or look at SKILLBUS_ROUTERS."
         case .draining: "Try again in a moment."
         case .tooManyRequests: "Wait until some have ended."
+        case .noQuestion: "An event \"approval\" of the request says when it does."
         case .refused(let error): error.hint
         }
     }

@@ -11,6 +11,10 @@ struct RequestInput: Codable, Equatable, Sendable {
     var explain: Bool?
     /// Its priority, where it is not the usual one.
     var priority: NewRequest.Priority?
+    /// What may go to outside parties, where the request says so.
+    var privacy: PrivacyPolicy?
+    /// False where no output that was made before may be the answer.
+    var cache: Bool?
 }
 
 extension NewRequest {
@@ -105,6 +109,8 @@ extension NewRequest {
         }
         hash.add("\(whenBusy) \(onDisconnect) \(explain) \(timeout ?? 0)".utf8)
         if priority != .normal { hash.add(priority.rawValue.utf8) }
+        if let privacy { hash.add(privacy.rawValue.utf8) }
+        if !cache { hash.add("no cache".utf8) }
         return hash.bytes
     }
 }

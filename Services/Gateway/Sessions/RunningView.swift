@@ -91,6 +91,7 @@ extension SessionSnapshot {
         self.init(
             id: id,
             seq: record.lastSequence,
+            privacy: record.privacy,
             messages: said.sorted { $0.seq < $1.seq }.map(\.message),
             running: record.requests.filter { $0.state == .open }.map { request in
                 Running(

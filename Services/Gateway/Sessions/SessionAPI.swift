@@ -6,8 +6,33 @@ internal import Wire
 /// Everything is asynchronous and blocks no thread of the pool. What has been returned is on disk. A session has an owner,
 /// and there is none for anybody else.
 protocol SessionAPI: Sendable {
-    /// Makes a session, durably.
-    func createSession(owner: String) async throws(GatewayError) -> Identifier
+    /// Makes a session, durably. Without a policy it gets the gateway's.
+    func createSession(owner: String, privacy: PrivacyPolicy?) async throws(GatewayError) -> Identifier
+
+    /// The user's answer to the question whether data may go to an outside party; without a party to the only question
+    /// that is open. Stored, and sent on to whoever waits for it.
+    /// - Throws: `requestNotFound`, `noQuestion` when it has ended or nothing is open, `invalid` when several are,
+    ///   `draining`, `storeUnavailable`.
+    func approve(
+        _ choice: ApprovalChoice,
+        party: String?,
+        of request: Identifier,
+        in session: Identifier,
+        owner: String
+    ) async throws(GatewayError)
+
+    /// What was sent to outside parties, the latest first, of one session or of all of an owner; at most `limit` (up to
+    /// 1000).
+    func disclosures(
+        owner: String,
+        in session: Identifier?,
+        before place: DisclosureRecord.Place?,
+        limit: Int
+    ) async throws(GatewayError) -> DisclosurePage
+
+    /// Ends what runs in a session, and deletes it with everything of it from the store.
+    /// - Throws: `sessionNotFound`; `busy` when something does not end; `draining`, `storeUnavailable`.
+    func forget(_ session: Identifier, owner: String) async throws(GatewayError)
 
     /// Takes a request. When this returns, the request is on disk and will reach a terminal event.
     /// - Throws: `sessionNotFound`, `invalid`, `tooLarge`, `busy` (`whenBusy` is `reject`), `idempotencyMismatch`,
@@ -82,6 +107,13 @@ protocol SessionAPI: Sendable {
     var readiness: Readiness { get }
 }
 
+extension SessionAPI {
+    /// Makes a session with the gateway's policy.
+    func createSession(owner: String) async throws(GatewayError) -> Identifier {
+        try await createSession(owner: owner, privacy: nil)
+    }
+}
+
 /// A request as a client gives it.
 struct NewRequest: Sendable {
     /// A file that comes with a request.
@@ -142,6 +174,10 @@ struct NewRequest: Sendable {
     var idempotencyKey: String?
     /// Whether the plan shows every skill's score.
     var explain = false
+    /// What may go to outside parties, where that is less than the session allows.
+    var privacy: PrivacyPolicy?
+    /// Whether an output that was made before for the same input may be the answer.
+    var cache = true
     /// Seconds after which the request ends as failed(timeout); nil for ten minutes.
     var timeout: Double?
 }
@@ -210,6 +246,8 @@ struct SessionSnapshot: Codable, Sendable, Equatable {
     var id: Identifier
     /// The last event that this takes into account.
     var seq: UInt64
+    /// What may go to outside parties.
+    var privacy: PrivacyPolicy
     /// What was said, oldest first (the last 1000).
     var messages: [Message]
     /// What has not ended, oldest first.

@@ -52,6 +52,8 @@ extension SessionService {
         request.arguments = stored.arguments
         request.explain = stored.explain ?? false
         request.priority = stored.priority ?? .normal
+        request.privacy = stored.privacy
+        request.cache = stored.cache ?? true
         request.timeout = Double(input.timeout) / 1000
         return try await take(
             request,

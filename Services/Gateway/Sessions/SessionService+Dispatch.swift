@@ -16,7 +16,24 @@ extension SessionService {
             guard requests.isCurrent(record) else { return requests.superseded(request) }
             let turns = try await store.history(before: request, limit: History.requests)
             let begun = generation > 1 ? requests.begunJobs(of: request) : []
-            var message = try submission(record, generation: generation, finished: finished, begun: begun, turns: turns)
+            let stored = try JSONBody.decode(RequestInput.self, from: record.input)
+            // The stricter one counts.
+            let privacy = min(record.privacy, stored.privacy ?? .allow)
+            let answers = privacy == .ask ? try await store.approvals(of: request) : []
+            if !answers.isEmpty { requests.answered(request, answers, now: Monotonic.milliseconds) }
+            var message = try submission(
+                record,
+                stored,
+                generation: generation,
+                finished: finished,
+                begun: begun,
+                turns: turns
+            ) { input in
+                guard privacy != .localOnly else { return }
+                input.privacy = privacy
+                let approved = answers.filter(\.choice.isAllowed).map(\.party)
+                input.approved = approved.isEmpty ? nil : approved
+            }
             if isAttached { message.header.flags.insert(.resent) }
             // Another router had it, whose jobs may be running on: they are waited for before anything begins anew.
             if generation > 1 { message.header.flags.insert(.elsewhere) }
@@ -64,12 +81,13 @@ extension SessionService {
 
     private func submission(
         _ record: OpenRequestRecord,
+        _ stored: RequestInput,
         generation: UInt32,
         finished: [JobInput.Previous],
         begun: [Execution],
-        turns: [HistoryRecord]
+        turns: [HistoryRecord],
+        completing complete: (inout JobInput) -> Void
     ) throws(WireError) -> Outgoing {
-        let stored = try JSONBody.decode(RequestInput.self, from: record.input)
         let history = History.turns(turns)
         var input = JobInput(session: record.session.description, text: record.text)
         let tenant = TenantNumber.of(record.owner)
@@ -82,6 +100,8 @@ extension SessionService {
         }
         input.history = history.isEmpty ? nil : history
         input.explain = stored.explain
+        input.cache = stored.cache
+        complete(&input)
         // A first submission of a request that names its skill carries no plan: the router makes that itself.
         if stored.skill == nil || generation > 1, let plan = record.plan {
             input.plan = try JSONBody.decode(Plan.self, from: plan)

@@ -185,7 +185,9 @@ extension SessionService {
                     skill: request.skill,
                     arguments: request.arguments,
                     explain: request.explain ? true : nil,
-                    priority: request.priority == .normal ? nil : request.priority
+                    priority: request.priority == .normal ? nil : request.priority,
+                    privacy: request.privacy,
+                    cache: request.cache ? nil : false
                 )
             )
         } catch {

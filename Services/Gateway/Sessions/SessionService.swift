@@ -16,6 +16,8 @@ final class SessionService: SessionAPI {
     let links: RouterLinks
     let log: Log
     let quota: Quota
+    /// What of a session may go to outside parties whose maker says nothing of that.
+    let privacy: PrivacyPolicy
     private let drains = Atomic<Bool>(false)
     var isDraining: Bool { drains.load(ordering: .relaxed) }
     private let clock = Mutex<Task<Void, Never>?>(nil)
@@ -31,11 +33,13 @@ final class SessionService: SessionAPI {
         key: ClientKey? = nil,
         log: Log,
         quota: Quota = Quota(),
+        privacy: PrivacyPolicy = .localOnly,
         patience: OpenRequests.Patience = OpenRequests.Patience()
     ) throws(BusError) {
         self.store = store
         self.log = log
         self.quota = quota
+        self.privacy = privacy
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
         links = try RouterLinks(name: name, requests: requests, key: key, log: log)
@@ -115,13 +119,13 @@ final class SessionService: SessionAPI {
 
     // MARK: Sessions
 
-    func createSession(owner: String) async throws(GatewayError) -> Identifier {
+    func createSession(owner: String, privacy: PrivacyPolicy?) async throws(GatewayError) -> Identifier {
         try refuseWhileDraining()
         try refuseWhileStoreIsAway()
         let now = Timestamp.now
         let session = Identifier.timeOrdered(milliseconds: UInt64(max(0, now.milliseconds)))
         do throws(StoreError) {
-            try await store.createSession(session, owner: owner, at: now)
+            try await store.createSession(session, owner: owner, privacy: privacy ?? self.privacy, at: now)
         } catch {
             throw GatewayError(error)
         }

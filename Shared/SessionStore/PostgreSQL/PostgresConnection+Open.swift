@@ -86,7 +86,7 @@ extension PostgresConnection {
             open = try rows(
                 """
                 SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan, r.router, r.owner_epoch
+                    r.created, r.timeout, r.text, r.input, r.plan, r.router, r.owner_epoch, s.privacy
                 FROM requests r JOIN sessions s ON s.number = r.session
                 WHERE r.id = ANY($1) AND r.state = 'open' ORDER BY r.number
                 """,
@@ -97,7 +97,7 @@ extension PostgresConnection {
             open = try rows(
                 """
                 SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan, r.router, r.owner_epoch
+                    r.created, r.timeout, r.text, r.input, r.plan, r.router, r.owner_epoch, s.privacy
                 FROM requests r JOIN sessions s ON s.number = r.session WHERE r.state = 'open' ORDER BY r.number
                 """,
                 read: PostgresConnection.open
@@ -150,6 +150,7 @@ extension PostgresConnection {
             id: row.id(2),
             session: row.id(3),
             owner: row.text(4),
+            privacy: PrivacyPolicy(rawValue: row.text(16)) ?? .localOnly,
             epoch: row.integer(15),
             generation: UInt32(clamping: row.integer(5)),
             router: row.optionalID(14),

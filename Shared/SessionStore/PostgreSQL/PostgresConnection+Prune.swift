@@ -45,7 +45,7 @@ extension PostgresConnection {
         }
     }
 
-    private func pruneStep(_ session: Int64, before time: Int64) throws(StoreError) -> (deleted: Pruned, isMore: Bool) {
+    func pruneStep(_ session: Int64, before time: Int64) throws(StoreError) -> (deleted: Pruned, isMore: Bool) {
         var deleted = Pruned()
         let found = try first(
             "SELECT id, owner, first_seq, next_seq - 1, updated FROM sessions WHERE number = $1 FOR UPDATE",

@@ -64,6 +64,8 @@ extension PostgresConnection {
     func session(_ session: Identifier, owner: String, messages: Int) throws(StoreError) -> SessionRecord {
         let (session, last) = try sessionRow(session, owner)
         var record = SessionRecord(lastSequence: last, requests: [], openEvents: [])
+        let privacy = try first("SELECT privacy FROM sessions WHERE number = $1", .number(session)) { $0.text(0) }
+        record.privacy = privacy.flatMap { PrivacyPolicy(rawValue: $0) } ?? .localOnly
         // Newest first and turned round: the limit keeps the last ones. Open ones are always among them, however old.
         record.requests = try rows(
             """

@@ -98,8 +98,13 @@ public final class PostgresSessionStore: SharedSessionStore {
     }
 
     /// Makes a session.
-    public func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError) {
-        let made = WriteGroup.NewSession(id: session, owner: owner, time: time)
+    public func createSession(
+        _ session: Identifier,
+        owner: String,
+        privacy: PrivacyPolicy,
+        at time: Timestamp
+    ) async throws(StoreError) {
+        let made = WriteGroup.NewSession(id: session, owner: owner, privacy: privacy, time: time)
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Void, StoreError>, Never>) in
             writer(of: session).put(.session(made) { continuation.resume(returning: $0) })
@@ -286,6 +291,51 @@ public final class PostgresSessionStore: SharedSessionStore {
     public func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
         try await pool.use { connection throws(StoreError) in
             try connection.jobs(owner: owner, after: cursor, limit: limit)
+        }
+    }
+
+    // MARK: Privacy
+
+    /// Deletes a session and everything of it from the tables. When the server clears it out of its files is the server's
+    /// to decide.
+    public func forget(_ session: Identifier, owner: String) async throws(StoreError) {
+        let last = try await lastSequence(of: session, owner: owner)
+        var isMore = true
+        while isMore {
+            isMore = try await pool.use { connection throws(StoreError) in
+                try connection.forget(session, owner: owner)
+            }
+        }
+        membership.tell([(session, last)], requests: false)
+    }
+
+    /// The user's answers that count for a request.
+    public func approvals(of request: Identifier) async throws(StoreError) -> [ApprovalRecord] {
+        try await pool.use { connection throws(StoreError) in try connection.approvals(of: request) }
+    }
+
+    /// Stores an answer of the user.
+    public func approve(
+        _ answer: ApprovalRecord,
+        of request: Identifier,
+        in session: Identifier,
+        owner: String,
+        at time: Timestamp
+    ) async throws(StoreError) {
+        try await pool.use { connection throws(StoreError) in
+            try connection.approve(answer, of: request, in: session, owner: owner, at: time)
+        }
+    }
+
+    /// What was sent to outside parties.
+    public func disclosures(
+        owner: String,
+        in session: Identifier?,
+        before place: DisclosureRecord.Place?,
+        limit: Int
+    ) async throws(StoreError) -> [DisclosureRecord] {
+        try await pool.use { connection throws(StoreError) in
+            try connection.disclosures(owner: owner, in: session, before: place, limit: limit)
         }
     }
 

@@ -7,10 +7,14 @@ extension WriteGroup {
     func write(_ connection: PostgresConnection, gateway: Identifier) throws(StoreError) {
         if !newSessions.isEmpty {
             try connection.run(
-                "INSERT INTO sessions(id, owner, created, updated) SELECT i, o, t, t FROM unnest($1, $2, $3) AS n(i, o, t)",
+                """
+                INSERT INTO sessions(id, owner, created, updated, privacy)
+                SELECT i, o, t, t, p FROM unnest($1, $2, $3, $4) AS n(i, o, t, p)
+                """,
                 .ids(newSessions.map(\.id)),
                 .texts(newSessions.map(\.owner)),
-                .numbers(newSessions.map(\.time.milliseconds))
+                .numbers(newSessions.map(\.time.milliseconds)),
+                .texts(newSessions.map(\.privacy.rawValue))
             )
         }
         if !changes.accepted.isEmpty { try writeAccepted(connection, gateway) }

@@ -12,6 +12,7 @@ struct WriteGroup {
     struct NewSession {
         var id: Identifier
         var owner: String
+        var privacy: PrivacyPolicy
         var time: Timestamp
     }
 

@@ -58,6 +58,7 @@ extension Connection {
                 id: row.id(2),
                 session: row.id(3),
                 owner: row.text(4),
+                privacy: PrivacyPolicy(rawValue: row.text(15)) ?? .localOnly,
                 generation: UInt32(clamping: row.integer(5)),
                 router: row.isNull(14) ? nil : row.id(14),
                 enqueued: row.integer(6) != 0,
@@ -78,7 +79,7 @@ extension Connection {
             try rows(
                 """
                 SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan, r.router
+                    r.created, r.timeout, r.text, r.input, r.plan, r.router, s.privacy
                 FROM requests r JOIN sessions s ON s.number = r.session WHERE r.id = ?1 AND r.state = 'open'
                 """,
                 .id(request),
@@ -88,7 +89,7 @@ extension Connection {
             try rows(
                 """
                 SELECT r.number, r.session, r.id, s.id, r.owner, r.generation, r.enqueued, r.cancelling, r.ends_alone,
-                    r.created, r.timeout, r.text, r.input, r.plan, r.router
+                    r.created, r.timeout, r.text, r.input, r.plan, r.router, s.privacy
                 FROM requests r INDEXED BY open_of_session JOIN sessions s ON s.number = r.session
                 WHERE r.state = 'open' ORDER BY r.number
                 """,

@@ -75,6 +75,7 @@ extension Connection {
         guard next >= limit else { return (deleted, true) }
         // A session that has nothing left, or never had anything.
         guard keptFrom ?? nil == nil, found.updated < time else { return (deleted, false) }
+        try run("DELETE FROM approvals WHERE session = ?1", .integer(session))
         try run("DELETE FROM sessions WHERE number = ?1", .integer(session))
         try run(
             "INSERT OR REPLACE INTO pruned(id, owner, time) VALUES(?1, ?2, ?3)",
@@ -91,6 +92,14 @@ extension Connection {
         try run(
             """
             DELETE FROM attachments WHERE request IN
+                (SELECT number FROM requests WHERE session = ?1 AND terminal_seq < ?2)
+            """,
+            .integer(session),
+            .number(seq)
+        )
+        try run(
+            """
+            DELETE FROM approvals WHERE session = ?1 AND request IN
                 (SELECT number FROM requests WHERE session = ?1 AND terminal_seq < ?2)
             """,
             .integer(session),

@@ -37,14 +37,61 @@ public final class SQLiteSessionStore: SessionStore {
     }
 
     /// Makes a session.
-    public func createSession(_ session: Identifier, owner: String, at time: Timestamp) async throws(StoreError) {
+    public func createSession(
+        _ session: Identifier,
+        owner: String,
+        privacy: PrivacyPolicy,
+        at time: Timestamp
+    ) async throws(StoreError) {
         try await writer.write { connection throws(StoreError) -> Void in
             try connection.run(
-                "INSERT INTO sessions(id, owner, created, updated) VALUES(?1, ?2, ?3, ?3)",
+                "INSERT INTO sessions(id, owner, created, updated, privacy) VALUES(?1, ?2, ?3, ?3, ?4)",
                 .id(session),
                 .text(owner),
-                .integer(time.milliseconds)
+                .integer(time.milliseconds),
+                .text(privacy.rawValue)
             )
+        }
+    }
+
+    /// Deletes a session and everything of it: from the tables, from pages that have become free, and from the log.
+    public func forget(_ session: Identifier, owner: String) async throws(StoreError) {
+        var isMore = true
+        while isMore {
+            isMore = try await writer.write { connection throws(StoreError) in
+                try connection.forget(session, owner: owner)
+            }
+        }
+        guard await writer.cutLog() else { throw .busy }
+    }
+
+    /// The user's answers that count for a request.
+    public func approvals(of request: Identifier) async throws(StoreError) -> [ApprovalRecord] {
+        try await readers.read { connection throws(StoreError) in try connection.approvals(of: request) }
+    }
+
+    /// Stores an answer of the user.
+    public func approve(
+        _ answer: ApprovalRecord,
+        of request: Identifier,
+        in session: Identifier,
+        owner: String,
+        at time: Timestamp
+    ) async throws(StoreError) {
+        try await writer.write { connection throws(StoreError) in
+            try connection.approve(answer, of: request, in: session, owner: owner, at: time)
+        }
+    }
+
+    /// What was sent to outside parties.
+    public func disclosures(
+        owner: String,
+        in session: Identifier?,
+        before place: DisclosureRecord.Place?,
+        limit: Int
+    ) async throws(StoreError) -> [DisclosureRecord] {
+        try await readers.read { connection throws(StoreError) in
+            try connection.disclosures(owner: owner, in: session, before: place, limit: limit)
         }
     }
 

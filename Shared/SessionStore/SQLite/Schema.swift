@@ -42,6 +42,7 @@ enum Schema {
             PRAGMA journal_mode=WAL;
             PRAGMA synchronous=FULL;
             PRAGMA foreign_keys=ON;
+            PRAGMA secure_delete=ON;
             PRAGMA temp_store=MEMORY;
             PRAGMA wal_autocheckpoint=0;
             PRAGMA cache_size=-8192;

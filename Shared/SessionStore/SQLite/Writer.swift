@@ -28,6 +28,8 @@ final class Writer: Sendable {
     private let queue = BlockingQueue<Write>()
     private let failure = Mutex<StoreError?>(nil)
     private let commits = Atomic<Int>(0)
+    /// Who waits for the log to be cut.
+    private let cutters = Mutex<[CheckedContinuation<Bool, Never>]>([])
     private let ended: Mutex<(isOver: Bool, waiters: [CheckedContinuation<Void, Never>])> = Mutex((false, []))
 
     /// Starts the thread, which opens the store, and returns when that has been done.
@@ -81,6 +83,24 @@ final class Writer: Sendable {
             write(body) { continuation.resume(returning: $0) }
         }
         return try result.get()
+    }
+
+    /// Moves all of the log into the database and cuts it, once what is waiting is written.
+    /// - Returns: False when somebody would not let go of it for some seconds, or the store is closed.
+    func cutLog() async -> Bool {
+        await withCheckedContinuation { continuation in
+            cutters.withLock { $0.append(continuation) }
+            // The thread looks after each write; this one changes nothing.
+            let isTaken = queue.put(Write(body: { _ in {} }, failed: { _ in }, isPatient: false))
+            if !isTaken { takeCutters().forEach { $0.resume(returning: false) } }
+        }
+    }
+
+    private func takeCutters() -> [CheckedContinuation<Bool, Never>] {
+        cutters.withLock { cutters in
+            defer { cutters = [] }
+            return cutters
+        }
     }
 
     /// Takes nothing more, writes what is waiting, and ends the thread.
@@ -147,6 +167,12 @@ final class Writer: Sendable {
                 left = []
             }
             isDirty = true
+            let cutters = takeCutters()
+            if !cutters.isEmpty {
+                let isCut = connection.checkpoint(truncate: true) == 0
+                if isCut { logPages.pointee = 0 }
+                cutters.forEach { $0.resume(returning: isCut) }
+            }
             if logPages.pointee > Writer.truncatePages {
                 _ = connection.checkpoint(truncate: true)
                 logPages.pointee = 0
@@ -156,6 +182,7 @@ final class Writer: Sendable {
             }
         }
         _ = connection.checkpoint(truncate: true)
+        takeCutters().forEach { $0.resume(returning: true) }
     }
 
     /// Writes something that changes nothing.

@@ -120,6 +120,50 @@ struct Burst: Skill {
     }
 }
 
+/// Says that it sends its text to somebody, as it must; it sends nothing.
+struct Teller: Skill {
+    struct Arguments: SkillArguments {
+        var party: String?
+        var times: Int?
+    }
+
+    static let manifest = SkillManifest(
+        id: "teller",
+        description: "Tells others, for tests.",
+        concurrency: 1,
+        cacheTTL: 0,
+        sendsDataTo: ["party.test"]
+    )
+
+    func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
+        for _ in 0..<max(arguments.times ?? 1, 1) {
+            try await context.disclose(
+                party: arguments.party ?? "party.test",
+                bytes: input.text.utf8.count,
+                purpose: "telling"
+            )
+        }
+        return SkillOutput(text: "told, \(context.privacy.rawValue)")
+    }
+}
+
+/// Writes a line for each run. Its outputs may be used again.
+struct Counted: Skill {
+    struct Arguments: SkillArguments {
+        var milliseconds: Int?
+    }
+
+    static let manifest = SkillManifest(id: "counted", description: "Counts, for tests.", concurrency: 8, cacheTTL: 60)
+
+    let path: String
+
+    func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
+        try appendLine("\(input.text)", to: path)
+        try await Task.sleep(for: .milliseconds(arguments.milliseconds ?? 0))
+        return SkillOutput(text: "counted \(input.text)")
+    }
+}
+
 @main
 struct ChaosWorker {
     static func main() async {
@@ -129,6 +173,8 @@ struct ChaosWorker {
         case "poison": await SkillWorker.run(Poison())
         case "hang": await SkillWorker.run(Hang())
         case "burst": await SkillWorker.run(Burst())
+        case "teller": await SkillWorker.run(Teller())
+        case "counted": await SkillWorker.run(Counted(path: Environment.all["CHAOS_LEDGER"] ?? "/dev/null"))
         default: await SkillWorker.run(Tokens())
         }
     }
