@@ -18,6 +18,12 @@ extension WorkerRuntime {
             guard let payload = try? JSONBody.encode(output) else { return }
             guard payload.count <= Limits.event else { return saidTooMuch(execution, "a partial output", payload) }
             mustWake = execution.record(.partial, payload)
+        case .retrying(let reason):
+            let retrying = JobRetrying(reason: reason, attempt: execution.execution.attempt)
+            guard let payload = try? JSONBody.encode(retrying) else { return }
+            guard payload.count <= Limits.event else { return saidTooMuch(execution, "a reason to try again", payload) }
+            mustWake = execution.record(.retrying, payload)
+        case .engine(let name): return execution.engine(name)
         case .started, .finished, .failed: return  // the runtime's own to say
         }
         if mustWake { wake(execution) }
