@@ -37,7 +37,7 @@ build: ready ## the release programs, in .build/release
 test: setup test-swift conformance test-chaos ## all tests: Swift, then those from outside, in Python
 
 # In groups, one after the other: those that start processes or measure time get the processors for themselves.
-TEST_GROUPS = Wire|Bus|Credentials|SkillKit|Router|Text|SessionClient|Fuzz SessionStore Intent|Worker HTTPServer|Gateway CLI Promise
+TEST_GROUPS = Wire|Bus|Credentials|SkillKit|Router|Text|SessionClient|LLM|Fuzz SessionStore Intent|Worker HTTPServer|Gateway CLI Promise
 
 .PHONY: test-swift
 test-swift: ready ## only the Swift tests; FILTER=Name for some of them
@@ -79,7 +79,7 @@ soak: setup ## half an hour of the storm; SOAK_SECONDS=300 SOAK_SEEDS="1 2 3" fo
 	done
 
 # What runs in many threads of one process, in groups as above. The others start programs, which have no sanitizer.
-SANITIZED = Wire|Bus|SkillKit|Router|SessionClient|Fuzz SessionStore HTTPServer Gateway
+SANITIZED = Wire|Bus|SkillKit|Router|SessionClient|LLM|Fuzz SessionStore HTTPServer Gateway
 # Sanitized programs are slow, and times that are promised to users are not theirs to keep.
 SANITIZED_SKIP = StoreSpeedTests|aFullPipeIsNotAskedAgainAndAgain
 # run_sanitized FLAGS: the tests, as built with these flags. Leaks are not looked for: where an object has weak references,

@@ -100,7 +100,10 @@ let package = Package(
         library("Material", ["SkillKit", "Text"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite", "CPostgres"]),
-        library("SessionClient", ["Wire", "Lifecycle", "Credentials", "CCurl"]),
+        library("Transfers", ["Lifecycle", "CCurl"]),
+        library("LLM", ["Transfers", "Wire", "Lifecycle", "Credentials"]),
+        library("ModelAccess", ["LLM", "SkillKit", "Text", "Wire", "Lifecycle"]),
+        library("SessionClient", ["Transfers", "Wire", "Lifecycle", "Credentials"]),
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
         library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 
@@ -115,11 +118,11 @@ let package = Package(
             path: "CLI",
             ["SessionClient", "Credentials", "Wire", "Lifecycle", "DocumentIndex", "Intent", "CEdit", "CLinux"]
         ),
-        worker("Summarize", ["Material", "Text"]),
+        worker("Summarize", ["Material", "ModelAccess", "LLM", "Text"]),
         worker("Keywords", ["Material", "Text"]),
         worker("Knowledge", ["DocumentIndex", "Text"]),
         worker("Calculator", ["CGMP", "Text"]),
-        worker("Chat", ["Text"]),
+        worker("Chat", ["ModelAccess", "LLM", "Text"]),
 
         .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer"),
         .target(
@@ -143,7 +146,8 @@ let package = Package(
             ["SessionStore", "Telemetry", "Wire", "TestSupport"],
             exclude: ["Stores"]
         ),
-        tests("SessionClientTests", ["SessionClient", "Wire", "TestSupport"]),
+        tests("SessionClientTests", ["SessionClient", "Transfers", "Wire", "TestSupport"]),
+        tests("LLMTests", ["LLM", "Transfers", "Wire", "TestSupport"]),
         tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
         tests("RouterTests", ["Router", "Credentials", "Wire", "Bus", "TestSupport"]),
         tests(
@@ -160,12 +164,14 @@ let package = Package(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
                 + ["SkillKit", "SkillKitTesting", "Material", "DocumentIndex", "Text", "Wire", "TestSupport"]
+                + ["LLM", "ModelAccess"]
         ),
         .target(name: "LibFuzzer", path: "Tests/LibFuzzer"),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "Gateway", "HTTPServer", "Intent", "LibFuzzer", "SessionClient", "SkillKit", "Text", "Wire",
+                "Gateway", "HTTPServer", "Intent", "LLM", "LibFuzzer", "SessionClient", "SkillKit", "Text", "Transfers",
+                "Wire",
             ],
             path: "Tests/Fuzz",
             exclude: ["Corpus", "fuzz.sh"],

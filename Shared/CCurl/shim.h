@@ -1,5 +1,8 @@
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
 
 // One function per type of argument, since Swift cannot call C variadics.
 
@@ -38,3 +41,39 @@ static inline CURLcode ccurl_result(const CURLMsg *message) { return message->da
 // What a write function returns to be called again with the same bytes after curl_easy_pause(handle, CURLPAUSE_CONT).
 static inline size_t ccurl_pause(void) { return CURL_WRITEFUNC_PAUSE; }
 static inline CURLcode ccurl_continue(CURL *handle) { return curl_easy_pause(handle, CURLPAUSE_CONT); }
+static inline CURLcode ccurl_set_context(CURL *handle, void *context) {
+    return curl_easy_setopt(handle, CURLOPT_PRIVATE, context);
+}
+static inline void *ccurl_context(CURL *handle) {
+    char *context = NULL;
+    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &context);
+    return context;
+}
+
+// Connections to this host only. The address looked at is the one that is connected to, whatever a name resolves to.
+static inline int ccurl_is_loopback(const struct sockaddr *address) {
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+        return (ntohl(four->sin_addr.s_addr) >> 24) == 127;
+    }
+    if (address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+        static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+        if (memcmp(&six->sin6_addr, mapped, 12) == 0) return six->sin6_addr.s6_addr[12] == 127;
+        return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+    }
+    return 0;
+}
+static inline curl_socket_t ccurl_open_loopback(void *refused, curlsocktype purpose, struct curl_sockaddr *address) {
+    (void)purpose;
+    if (!ccurl_is_loopback(&address->addr)) {
+        *(int *)refused = 1;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+// `refused` must live as long as the handle; it becomes 1 when a connection was refused.
+static inline CURLcode ccurl_only_loopback(CURL *handle, int *refused) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, ccurl_open_loopback);
+    return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, refused);
+}

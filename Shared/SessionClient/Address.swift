@@ -1,36 +1,21 @@
-internal import CCurl
+internal import Transfers
 
-/// The address of a gateway, taken apart by libcurl.
+/// The address of a gateway.
 struct Address: Hashable, Sendable {
     /// Without a slash at the end.
     let url: String
     let isLoopback: Bool
 
     init(_ text: String) throws(ClientError) {
-        func refuse(_ reason: String) -> ClientError { .invalidURL(text, reason: reason) }
-        guard let handle = curl_url() else { throw refuse("out of memory") }
-        defer { curl_url_cleanup(handle) }
-        let code = curl_url_set(handle, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME))
-        guard code == CURLUE_OK else {
-            throw refuse(curl_url_strerror(code).map { String(cString: $0) } ?? "error \(code.rawValue)")
-        }
-        func part(_ part: CURLUPart) -> String? {
-            var value: UnsafeMutablePointer<CChar>?
-            guard curl_url_get(handle, part, &value, 0) == CURLUE_OK, let value else { return nil }
-            defer { curl_free(value) }
-            return String(cString: value)
-        }
-        guard let scheme = part(CURLUPART_SCHEME), scheme == "http" || scheme == "https" else {
-            throw refuse("it must start with http:// or https://")
-        }
-        guard let host = part(CURLUPART_HOST), !host.isEmpty else { throw refuse("it names no host") }
-        guard part(CURLUPART_QUERY) == nil, part(CURLUPART_FRAGMENT) == nil else {
-            throw refuse("it must not have a query or fragment")
+        let address: WebAddress
+        do { address = try WebAddress(text) } catch { throw .invalidURL(text, reason: error.reason) }
+        guard address.query == nil, !address.hasFragment else {
+            throw .invalidURL(text, reason: "it must not have a query or fragment")
         }
         var url = text
         while url.last == "/" { url.removeLast() }
         self.url = url
-        isLoopback = host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
+        isLoopback = address.isLoopback
     }
 
     /// One segment of a path, with everything escaped that is no letter, digit, `-`, `.`, `_` or `~`.

@@ -1,3 +1,4 @@
+internal import Transfers
 internal import Wire
 
 /// Why a call to a gateway failed, in words that name what to do.
@@ -25,6 +26,22 @@ public enum ClientError: Error, Equatable, Sendable {
         case .unreachable, .interrupted, .timeout: true
         case .problem(let problem): problem.status == 429 || problem.status >= 500
         case .invalidURL, .noToken, .badResponse, .cancelled: false
+        }
+    }
+}
+
+extension ClientError {
+    /// What went wrong with an exchange.
+    init(_ error: TransferError, url: String, _ request: TransferRequest) {
+        switch error {
+        case .invalidURL(let reason): self = .invalidURL(url, reason: reason)
+        case .unreachable(let reason): self = .unreachable(url: url, reason: reason)
+        case .outside: self = .unreachable(url: url, reason: "it is not on this host")
+        case .interrupted(let reason): self = .interrupted(url: url, reason: reason)
+        case .timeout(let seconds): self = .timeout(url: url, seconds: seconds)
+        case .late: self = .timeout(url: url, seconds: request.seconds ?? 0)
+        case .badResponse(let reason): self = .badResponse(url: url, reason: reason)
+        case .cancelled: self = .cancelled
         }
     }
 }

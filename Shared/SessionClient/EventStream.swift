@@ -1,3 +1,4 @@
+internal import Transfers
 public import Wire
 
 /// The events of a session, in order and each once, over any number of broken connections.
@@ -48,7 +49,7 @@ public struct EventStream: AsyncSequence, Sendable {
         init(_ stream: EventStream) {
             self.stream = stream
             order = EventOrder(after: stream.after)
-            exchange = Iterator.exchange(stream, after: stream.after)
+            exchange = Exchange(Iterator.request(stream, after: stream.after))
         }
 
         /// Waits for the next update; nil when the task was cancelled.
@@ -84,7 +85,9 @@ public struct EventStream: AsyncSequence, Sendable {
                 ready.append(Update.connected)
                 return
             }
-            guard let bytes = try await exchange.next() else { throw interrupted("the stream ended") }
+            let next: [UInt8]?
+            do throws(TransferError) { next = try await exchange.next() } catch { throw failure(error) }
+            guard let bytes = next else { throw interrupted("the stream ended") }
             let events: [ServerSentEvent]
             do {
                 events = try parser.feed(bytes)
@@ -96,26 +99,30 @@ public struct EventStream: AsyncSequence, Sendable {
         }
 
         private mutating func connect() {
-            exchange = Iterator.exchange(stream, after: order.last)
+            exchange = Exchange(Iterator.request(stream, after: order.last))
             isOpen = false
             parser = ServerSentEventParser()
         }
 
-        private static func exchange(_ stream: EventStream, after last: UInt64?) -> Exchange {
+        private static func request(_ stream: EventStream, after last: UInt64?) -> TransferRequest {
             var request = stream.client.request("GET", "/v1/sessions/\(Address.escaped(stream.session))/events")
             request.headers.append(("Accept", "text/event-stream"))
             request.headers.append(("Cache-Control", "no-cache"))
             if let last { request.headers.append(("Last-Event-ID", "\(last)")) }
             request.silence = silence
-            return Exchange(request)
+            return request
         }
 
         private mutating func open() async throws(ClientError) {
-            let head = try await exchange.head()
-            guard head.status == 200 else {
-                let body = try await exchange.body(limit: 1 << 20) ?? []
-                throw stream.client.problem(head, body)
+            let head: TransferHead
+            var refusal: [UInt8]?
+            do throws(TransferError) {
+                head = try await exchange.head()
+                if head.status != 200 { refusal = try await exchange.body(limit: 1 << 20) ?? [] }
+            } catch {
+                throw failure(error)
             }
+            if let refusal { throw stream.client.problem(head, refusal) }
             guard head.value("content-type")?.hasPrefix("text/event-stream") == true else {
                 exchange.cancel()
                 throw .badResponse(url: stream.client.url, reason: "no text/event-stream")
@@ -156,6 +163,10 @@ public struct EventStream: AsyncSequence, Sendable {
             case .drop: break
             case .askAgain(let from, let to): throw interrupted("events \(from) to \(to) are missing")
             }
+        }
+
+        private func failure(_ error: TransferError) -> ClientError {
+            ClientError(error, url: stream.client.url, Iterator.request(stream, after: nil))
         }
 
         private func interrupted(_ reason: String) -> ClientError {

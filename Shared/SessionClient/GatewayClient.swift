@@ -1,5 +1,6 @@
 internal import Credentials
 public import Lifecycle
+internal import Transfers
 public import Wire
 
 /// Talks to a gateway over HTTP. A value: copy it freely, connections are shared.
@@ -69,9 +70,16 @@ public struct GatewayClient: Sendable {
                 throw .badResponse(url: url, reason: "\(error)")
             }
         }
-        let exchange = Exchange(request)
-        let head = try await exchange.head()
-        guard let answer = try await exchange.body(limit: GatewayClient.answerLimit) else {
+        let head: TransferHead
+        let whole: [UInt8]?
+        do throws(TransferError) {
+            let exchange = Exchange(request)
+            head = try await exchange.head()
+            whole = try await exchange.body(limit: GatewayClient.answerLimit)
+        } catch {
+            throw ClientError(error, url: url, request)
+        }
+        guard let answer = whole else {
             throw .badResponse(url: url, reason: "an answer of more than \(GatewayClient.answerLimit) bytes")
         }
         guard 200...299 ~= head.status else { throw problem(head, answer) }
@@ -83,19 +91,13 @@ public struct GatewayClient: Sendable {
         }
     }
 
-    func request(_ method: String, _ path: String) -> HTTPRequest {
+    func request(_ method: String, _ path: String) -> TransferRequest {
         var headers = [(name: "User-Agent", value: "skillbus/\(Product.version)")]
         if let token { headers.append(("Authorization", "Bearer \(token)")) }
-        return HTTPRequest(
-            method: method,
-            url: address.url + path,
-            origin: address.url,
-            headers: headers,
-            isLoopback: address.isLoopback
-        )
+        return TransferRequest(method, address.url + path, headers: headers, ignoresProxies: address.isLoopback)
     }
 
-    func problem(_ head: HTTPHead, _ body: [UInt8]) -> ClientError {
+    func problem(_ head: TransferHead, _ body: [UInt8]) -> ClientError {
         let retryAfter = head.value("retry-after").flatMap { Double($0) }
         return .problem(Problem(status: head.status, retryAfter: retryAfter, body: body))
     }

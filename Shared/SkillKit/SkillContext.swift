@@ -55,6 +55,13 @@ public struct SkillContext: Sendable {
     /// Reports the output so far.
     public func partial(_ output: SkillOutput) { reporter.report(.partial(output)) }
 
+    /// Reports that what was tried failed and is tried again, within this attempt. Text that was streamed before is void.
+    public func retrying(_ reason: String) { reporter.report(.retrying(reason)) }
+
+    /// Says what does the work, where that is only known now: a model's name, or `offline`. Otherwise it is what the skill
+    /// names as its engine.
+    public func engine(_ name: String) { reporter.report(.engine(name)) }
+
     /// Runs another skill through the bus and returns its output. It shares this execution's deadline and is cancelled
     /// with it.
     /// - Throws: `SkillError` with the code and the words of the called skill's failure.
@@ -143,6 +150,10 @@ public enum SkillEvent: Hashable, Sendable {
     case partial(SkillOutput)
     /// Data goes to an outside party now.
     case disclosure(Disclosure)
+    /// What was tried failed and is tried again; what was streamed is void.
+    case retrying(String)
+    /// What does the work.
+    case engine(String)
     /// It ended well.
     case finished(SkillOutput)
     /// It failed.

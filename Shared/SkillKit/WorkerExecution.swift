@@ -44,6 +44,8 @@ final class WorkerExecution: Sendable {
         var isFenced = false
         var flush = Pending.none
         var streamedText = false
+        /// What does the work, where the execution says so itself.
+        var engine: String?
         var stopReason: JobError?
         var stopLimit: UInt64
         var openCalls = 0
@@ -87,6 +89,7 @@ final class WorkerExecution: Sendable {
             makeRoom(&state)
             state.outbox.append(kind, payload)
             if kind != .started { state.outboxMayWait = false }
+            if kind == .retrying { state.streamedText = false }
             state.hasTerminal = kind.isTerminal
             if kind.isTerminal { state.terminalFlags = [.terminal] }
             if kind == .failed { state.terminalFlags.formUnion(isRetryable ? [.failed, .retryable] : [.failed]) }
@@ -198,6 +201,8 @@ final class WorkerExecution: Sendable {
         let hasStreamedText: Bool
         /// Whether its task was not cancelled and will not be.
         let leavesTaskIntact: Bool
+        /// What did the work, where the execution has said so itself.
+        let engine: String?
     }
 
     /// The skill's function has returned. Before its terminal record is made.
@@ -208,10 +213,14 @@ final class WorkerExecution: Sendable {
             return Return(
                 wasStopped: state.stopReason != nil,
                 hasStreamedText: state.streamedText,
-                leavesTaskIntact: state.stopReason == nil && !state.isFenced
+                leavesTaskIntact: state.stopReason == nil && !state.isFenced,
+                engine: state.engine
             )
         }
     }
+
+    /// Takes what does the work.
+    func engine(_ name: String) { state.withLock { $0.engine = name } }
 
     /// Whether its slot becomes free now: when the function has returned and the router has been told, or will not be.
     /// True once. Credit and events then say the same, so that no job meets a worker without a free slot.

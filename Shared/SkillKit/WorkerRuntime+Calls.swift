@@ -21,6 +21,12 @@ extension WorkerRuntime {
         case .disclosure(let disclosure):
             guard let payload = try? JSONBody.encode(disclosure) else { return }
             mustWake = execution.record(.disclosure, payload)
+        case .retrying(let reason):
+            let retrying = JobRetrying(reason: reason, attempt: execution.execution.attempt)
+            guard let payload = try? JSONBody.encode(retrying) else { return }
+            guard payload.count <= Limits.event else { return saidTooMuch(execution, "a reason to try again", payload) }
+            mustWake = execution.record(.retrying, payload)
+        case .engine(let name): return execution.engine(name)
         case .started, .finished, .failed: return  // the runtime's own to say
         }
         if mustWake { wake(execution) }

@@ -26,7 +26,7 @@ extension WorkerRuntime: ExecutionRunner {
             if end.wasStopped, let reason = execution.stopReason {
                 fail(execution, reason)
             } else {
-                finish(execution, output, hasStreamedText: end.hasStreamedText)
+                finish(execution, output, hasStreamedText: end.hasStreamedText, engine: end.engine)
             }
         } catch {
             end = execution.returned()
@@ -40,11 +40,16 @@ extension WorkerRuntime: ExecutionRunner {
         return end.leavesTaskIntact
     }
 
-    func finish(_ execution: WorkerExecution, _ output: SkillOutput, hasStreamedText: Bool) {
+    func finish(
+        _ execution: WorkerExecution,
+        _ output: SkillOutput,
+        hasStreamedText: Bool,
+        engine: String? = nil
+    ) {
         let milliseconds = Monotonic.milliseconds - execution.startTime
+        let engine = engine ?? execution.skill.engine
         do {
-            let payload = try JobFinished(output: output, engine: execution.skill.engine, milliseconds: milliseconds)
-                .encoded()
+            let payload = try JobFinished(output: output, engine: engine, milliseconds: milliseconds).encoded()
             guard payload.count <= Limits.output else {
                 throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
             }

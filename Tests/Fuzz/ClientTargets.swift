@@ -1,4 +1,5 @@
 import Text
+import Transfers
 import Wire
 
 @testable import SessionClient

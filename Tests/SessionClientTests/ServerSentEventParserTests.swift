@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SessionClient
+import Transfers
 
 struct ServerSentEventParserTests {
     private func events(_ chunks: [[UInt8]]) throws -> (events: [ServerSentEvent], parser: ServerSentEventParser) {

@@ -287,7 +287,7 @@ private func currentEnvironment() -> [String: String] {
     return variables
 }
 
-func thread(_ body: @escaping @Sendable () -> Void) {
+public func thread(_ body: @escaping @Sendable () -> Void) {
     final class Box: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }

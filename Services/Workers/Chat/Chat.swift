@@ -1,9 +1,16 @@
+internal import ModelAccess
 internal import SkillKit
 internal import Text
 internal import Wire
 
-/// Small talk without a model: it answers what can be answered honestly, and says what it cannot do.
+/// Conversation: with the model where there is one; otherwise small talk, which answers what can be answered honestly, and
+/// says what it cannot do.
 struct Chat: Skill {
+    /// What may be asked of models.
+    var access = ModelAccess.none
+
+    var engine: String { access.engine }
+
     static let manifest = SkillManifest(
         id: "chat",
         displayName: "Chat",
@@ -19,7 +26,9 @@ struct Chat: Skill {
             "你叫什么名字", "讲个笑话听听", "我今天心情不太好", "你会做什么", "晚安，明天见", "陪我聊聊天吧", "你是机器人还是真人",
         ],
         priority: 10,
-        timeout: 10,
+        concurrency: 16,
+        // A model may take its time; small talk takes none.
+        timeout: 600,
         cacheTTL: 0
     )
 
@@ -30,15 +39,21 @@ struct Chat: Skill {
                 ? SkillError("no_text", "消息是空的", hint: "说点什么吧。")
                 : SkillError("no_text", "the message is empty", hint: "Write something.")
         }
+        let conversation = Conversation(input, isChinese: isChinese)
+        if let model = try await access.model(for: context, sending: conversation.bytes, isChinese: isChinese) {
+            return try await conversation.answer(by: model, context)
+        }
+        return SkillOutput(text: Self.smallTalk(input, isChinese: isChinese))
+    }
+
+    private static func smallTalk(_ input: SkillInput, isChinese: Bool) -> String {
         let topic = Listener.topic(of: input.text) ?? Self.continued(input)
         // The same message at the same point of a conversation gets the same answer; a repeated one gets another.
         let turn = input.history.count { $0.role == "user" }
         let seed = input.text.utf8.reduce(turn) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
         let replies =
             topic.map { isChinese ? $0.chinese : $0.english } ?? (isChinese ? Replies.chinese : Replies.english)
-        let text =
-            replies.isEmpty ? Replies.english[0] : replies[(topic?.rotates == true ? turn : seed) % replies.count]
-        return SkillOutput(text: text)
+        return replies.isEmpty ? Replies.english[0] : replies[(topic?.rotates == true ? turn : seed) % replies.count]
     }
 
     private static func speaksChinese(_ input: SkillInput) -> Bool {

@@ -1,15 +1,24 @@
 internal import Material
+internal import ModelAccess
 internal import SkillKit
 internal import Text
 internal import Wire
 
 @main
 enum SummarizeWorker {
-    static func main() async { await SkillWorker.run(Summarize()) }
+    static func main() async {
+        await SkillWorker.run(Summarize(access: .ofProcess("skillbus-worker-summarize")))
+    }
 }
 
-/// The skill `summarize`: the sentences of a text that say most, in its own words.
+/// The skill `summarize`: what a text says, in the words of the model where there is one, and otherwise the sentences of
+/// the text that say most.
 struct Summarize: Skill {
+    /// What may be asked of models.
+    var access = ModelAccess.none
+
+    var engine: String { access.engine }
+
     struct Arguments: SkillArguments {
         var points: Int?
         var max_points: Int?
@@ -43,7 +52,8 @@ struct Summarize: Skill {
             "总结这篇文章", "帮我写个摘要", "概括一下这份报告的主要内容", "列出这段话的要点", "太长不看，讲重点", "把这份文件归纳成三点",
         ],
         concurrency: 2,
-        timeout: 60,
+        // A model reads a book for a while; without one it takes seconds.
+        timeout: 3600,
         cacheTTL: 3600
     )
 
@@ -66,6 +76,25 @@ struct Summarize: Skill {
             )
         }
         let request = try Request.material(input, language: arguments.language)
+        let bytes = request.text.utf8.count
+        if let model = try await access.model(for: context, sending: bytes, isChinese: request.isChinese) {
+            let digest = Digest(
+                request,
+                points: wanted ?? Self.usualPoints,
+                characters: arguments.max_chars
+            )
+            return try await digest.output(by: model, context)
+        }
+        return try await excerpt(request, points: wanted, characters: arguments.max_chars, context)
+    }
+
+    /// The sentences that say most.
+    private func excerpt(
+        _ request: Material,
+        points wanted: Int?,
+        characters: Int?,
+        _ context: SkillContext
+    ) async throws -> SkillOutput {
         let words = Words(isChinese: request.isChinese)
         context.progress(words.reading, fraction: 0)
         let document = try SourceDocument(request.text, language: request.language) { part in
@@ -84,7 +113,7 @@ struct Summarize: Skill {
         let count = wanted ?? Self.points(for: document.sentences.count)
         let chosen = try selection.chosen(count, of: document, scorer: scorer, features: features)
         let condenser = Condenser(
-            limit: arguments.max_chars ?? (request.language == .chinese ? Self.chineseLimit : Self.longestSentence),
+            limit: characters ?? (request.language == .chinese ? Self.chineseLimit : Self.longestSentence),
             value: scorer.value
         )
         return try stream(chosen, of: document, condenser, context)

@@ -1,24 +1,37 @@
 /// One event of a text/event-stream.
-struct ServerSentEvent: Equatable, Sendable {
+public struct ServerSentEvent: Equatable, Sendable {
     /// The `event:` field; `message` when there is none.
-    var type: String
+    public var type: String
     /// The `data:` lines, joined by line feeds.
-    var data: [UInt8]
+    public var data: [UInt8]
     /// The last `id:` seen up to this event; nil if there was none in the stream.
-    var id: String?
+    public var id: String?
+
+    /// Makes an event.
+    public init(type: String = "message", data: [UInt8], id: String? = nil) {
+        self.type = type
+        self.data = data
+        self.id = id
+    }
 }
 
 /// Parses a text/event-stream as the HTML standard says, section 9.2.6, from pieces cut anywhere.
 ///
 /// Bytes are only decoded once a line is whole, so that a character that is split over two pieces is not harmed.
-struct ServerSentEventParser: Sendable {
+public struct ServerSentEventParser: Sendable {
     /// A stream has more than this in one event: it is none of ours.
-    struct TooLong: Error, Equatable { var limit: Int }
+    public struct TooLong: Error, Equatable {
+        /// What it may have at most.
+        public var limit: Int
+
+        /// Makes one.
+        public init(limit: Int) { self.limit = limit }
+    }
 
     /// The last `id:` seen: what a new connection sends as `Last-Event-ID`.
-    private(set) var lastEventID: String?
+    public private(set) var lastEventID: String?
     /// The last `retry:` seen, in milliseconds.
-    private(set) var retry: Int?
+    public private(set) var retry: Int?
 
     private let limit: Int
     private var line: [UInt8] = []
@@ -28,11 +41,12 @@ struct ServerSentEventParser: Sendable {
     private var skipsLineFeed = false
     private var isAtStart = true
 
+    /// Makes one for a new stream.
     /// - Parameter limit: most bytes of one event.
-    init(limit: Int = 64 << 20) { self.limit = limit }
+    public init(limit: Int = 64 << 20) { self.limit = limit }
 
     /// Takes the next piece of the stream and returns the events that it completes.
-    mutating func feed(_ bytes: [UInt8]) throws(TooLong) -> [ServerSentEvent] {
+    public mutating func feed(_ bytes: [UInt8]) throws(TooLong) -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         var position = 0
         while position < bytes.count {
@@ -52,6 +66,14 @@ struct ServerSentEventParser: Sendable {
             position = end + 1
         }
         return events
+    }
+
+    /// Takes the end of the stream. The standard drops what no empty line has ended; who knows how to tell whether it is
+    /// whole may take it all the same.
+    /// - Returns: what had come of an event that was not ended.
+    public mutating func end() -> ServerSentEvent? {
+        if !line.isEmpty, let event = endLine() { return event }
+        return dispatch()
     }
 
     private mutating func endLine() -> ServerSentEvent? {

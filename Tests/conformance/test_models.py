@@ -1,0 +1,163 @@
+"""Skills with a model: what the user sees of it, and what the model server sees of the skills."""
+import pathlib
+import time
+
+import pytest
+
+from conftest import System, eventually
+from http_client import Client
+from models import Model
+
+KEY = "sk-canary-31415926535"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    model = Model(tmp_path_factory.mktemp("model"))
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="module")
+def with_model(tmp_path_factory, model):
+    folder = tmp_path_factory.mktemp("with-model")
+    key = folder / "key"
+    key.write_text(KEY + "\n")
+    key.chmod(0o600)
+    system = System(folder, {
+        "SKILLBUS_LLM_URL": model.url, "SKILLBUS_LLM_MODEL": "small-model", "SKILLBUS_LLM_KEY_FILE": str(key),
+        "SKILLBUS_LLM_FIRST_TOKEN_SECONDS": "1", "SKILLBUS_LLM_IDLE_SECONDS": "1", "SKILLBUS_LOG": "debug"})
+    system.folder = folder
+    yield system
+    system.program.close()
+
+
+@pytest.fixture
+def client(with_model):
+    return Client(with_model.url)
+
+
+def of(events, kind):
+    return [event["data"] for event in events if event["type"] == kind]
+
+
+def streamed(events):
+    return "".join(data["text"] for data in of(events, "job.delta"))
+
+
+def test_chat_streams_what_the_model_says_and_names_it(client):
+    _, events = client.run("What is a tide mill?", skill="chat")
+    assert streamed(events) == "echo: What is a tide mill?"
+    assert of(events, "job.finished")[0]["engine"] == "small-model"
+    assert of(events, "job.finished")[0]["output"]["text"] == streamed(events)
+    assert events[-1]["type"] == "request.finished"
+
+
+def test_the_model_hears_what_was_said_before(client, model):
+    session = client.session()
+    client.run("My name is Ada.", session, skill="chat")
+    client.run("What is my name?", session, skill="chat")
+    messages = model.control("requests")[-1]["body"]["messages"]
+    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
+    assert messages[1]["content"] == "My name is Ada." and messages[3]["content"] == "What is my name?"
+
+
+def test_thoughts_are_thoughts(client):
+    _, events = client.run("think first, then answer", skill="chat")
+    assert streamed(events) == "the answer"
+    assert of(events, "job.thinking") and "<" not in "".join(data["text"] for data in of(events, "job.thinking"))
+
+
+def test_a_busy_model_is_asked_again_and_the_user_sees_it(client):
+    _, events = client.run("429 twice, please", skill="chat")
+    retrying = of(events, "job.retrying")
+    assert len(retrying) == 2 and all("too many requests" in data["reason"] for data in retrying)
+    assert events[-1]["type"] == "request.finished" and streamed(events) == "echo: 429 twice, please"
+
+
+@pytest.mark.parametrize("text, code, tries", [
+    ("always busy", "model_busy", 2), ("cut in the middle", "truncated", 0), ("hang before the answer", "model_timeout", 2),
+    ("hang in the middle", "model_timeout", 0), ("wrong key", "model_key", 0)])
+def test_a_model_that_fails_ends_the_job_with_words(client, text, code, tries):
+    _, events = client.run(text, skill="chat")
+    error = of(events, "job.failed")[0]["error"]
+    assert error["code"] == code and error["hint"] and "127.0.0.1" in error["message"], error
+    assert len(of(events, "job.retrying")) == tries
+    assert events[-1]["type"] == "request.failed"
+    if "middle" in text:
+        assert streamed(events).startswith("one")
+
+
+def test_failures_are_told_in_the_language_of_the_user(client):
+    _, events = client.run("你好", skill="chat")
+    assert events[-1]["type"] == "request.finished"
+    _, events = client.run("wrong key 你好", skill="chat")
+    assert "密钥" in of(events, "job.failed")[0]["error"]["message"]
+
+
+def test_cancel_closes_the_connection_to_the_model(client, model):
+    before = model.control("stats")["client_aborts"]
+    session = client.session()
+    request = client.request(session, "hang in the middle, but cancel", skill="chat").json["id"]
+    with client.follow(session) as stream:
+        while stream.event()["type"] != "job.delta":
+            pass
+        start = time.monotonic()
+        client.call("DELETE", f"/v1/sessions/{session}/requests/{request}")
+        eventually(lambda: model.control("stats")["client_aborts"] > before, within=5)
+        assert time.monotonic() - start < 5
+        assert stream.until_end(request)[-1]["type"] == "request.cancelled"
+
+
+def test_a_book_is_summarised_in_parts(client, model):
+    model.control("reset", "POST")
+    book = "\n\n".join(f"Chapter {n}. " + "The river rose and the mill stood still. " * 40 for n in range(120))
+    _, events = client.run(f"Summarize this: {book}", skill="summarize", within=120)
+    output = of(events, "job.finished")[0]["output"]["text"]
+    assert output == "\n".join(f"- Point {n} of the book." for n in range(1, 6)) == streamed(events)
+    fractions = [data["fraction"] for data in of(events, "job.progress")]
+    assert len(fractions) > 15 and fractions == sorted(fractions)
+    read = "".join(message["content"] for request in model.control("requests") for message in request["body"]["messages"])
+    assert all(f"Chapter {n}." in read for n in range(120))
+    # Several at a time, and not all at once.
+    assert 2 <= model.control("stats")["peak_active"] <= 20
+
+
+def test_no_key_is_written_anywhere(client, with_model, model):
+    client.run("wrong key", skill="chat")
+    assert model.control("requests")[-1]["headers"]["authorization"].startswith("Bearer sha256:")
+    written = [path for path in with_model.folder.rglob("*") if path.is_file() and path.name != "key"]
+    assert len(written) > 3
+    for path in written:
+        assert KEY.encode() not in path.read_bytes(), path
+    for pid in [pid for pids in with_model.ready["pids"].values() for pid in (pids if isinstance(pids, list) else [pids])]:
+        assert KEY.encode() not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_a_model_outside_is_not_asked_unless_allowed(tmp_path):
+    # An address that is reserved for documentation: what is sent there goes nowhere.
+    system = System(tmp_path, {"SKILLBUS_LLM_URL": "http://192.0.2.1:9/v1", "SKILLBUS_LLM_MODEL": "far"})
+    try:
+        _, events = Client(system.url).run("hello", skill="chat")
+        assert of(events, "job.finished")[0]["engine"] == "offline"
+        assert any("192.0.2.1" in data["message"] for data in of(events, "job.progress"))
+    finally:
+        system.program.close()
+
+
+def test_a_model_that_is_not_there(tmp_path):
+    system = System(tmp_path, {"SKILLBUS_LLM_URL": "http://127.0.0.1:1/v1", "SKILLBUS_LLM_MODEL": "gone"})
+    try:
+        _, events = Client(system.url).run("hello", skill="chat")
+        error = of(events, "job.failed")[0]["error"]
+        assert error["code"] == "model_unreachable" and "SKILLBUS_LLM_URL" in error["hint"]
+        assert len(of(events, "job.retrying")) == 2
+    finally:
+        system.program.close()
+
+
+def test_settings_that_make_no_sense_stop_the_worker(start, bus):
+    worker = start("skillbus-worker-chat", "--routers", bus.backend,
+                   environment={"SKILLBUS_LLM_URL": "http://127.0.0.1:1/v1", "SKILLBUS_LLM_IDLE_SECONDS": "soon"})
+    assert worker.process.wait(20) == 2
+    assert "SKILLBUS_LLM_IDLE_SECONDS" in worker.output
