@@ -48,6 +48,7 @@ public struct ModelAccess: Sendable {
     ///   - context: of the execution.
     ///   - bytes: How much of the user's data will be sent.
     ///   - isChinese: The user's language.
+    /// - Returns: The model; nil for "work offline".
     /// - Throws: `SkillError` `cancelled`, when the execution is over before the user has answered.
     public func model(
         for context: SkillContext,
