@@ -21,9 +21,9 @@ RULES = [
 
 
 class Model:
-    def __init__(self, folder):
+    def __init__(self, folder, rules=RULES):
         self.port_file, self.record = folder / "model.port", folder / "model.jsonl"
-        (folder / "rules.json").write_text(json.dumps(RULES))
+        (folder / "rules.json").write_text(json.dumps(rules))
         self.process = subprocess.Popen(
             [sys.executable, ROOT / "Tests/LLM/fake_llm.py", "--port", "0", "--port-file", self.port_file, "--record",
              self.record, "--rules", folder / "rules.json", "--life", "300"], stdin=subprocess.DEVNULL)
