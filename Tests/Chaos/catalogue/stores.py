@@ -12,6 +12,18 @@ from client import Refused
 from .case import all_finished, fault, NotTried, require, running, User
 
 
+async def healed_after(user, within=20):
+    """Seconds until a request is taken."""
+    begin = time.monotonic()
+    while True:
+        try:
+            await user.ask(count=1, milliseconds=10)
+            return time.monotonic() - begin
+        except (Refused, OSError):
+            require(time.monotonic() < begin + within, f"does not heal in {within} s")
+            await asyncio.sleep(0.1)
+
+
 @fault(30, "disk full")
 async def disk_full(folder, programs):
     if os.geteuid() != 0:
@@ -39,15 +51,7 @@ async def disk_full(folder, programs):
                         break
                 require(status == 503, f"status {status}, not 503")
                 os.unlink(state / "filler")
-                begin = time.monotonic()
-                while True:
-                    try:
-                        await user.ask(count=1, milliseconds=10)
-                        break
-                    except (Refused, OSError):
-                        require(time.monotonic() < begin + 20, "does not heal in 20 s")
-                        await asyncio.sleep(0.2)
-                healed = time.monotonic() - begin
+                healed = await healed_after(user)
                 await user.all_ended(30)
                 return f"503 ({words.decode(errors='replace')[:90]}...), healed {healed:.1f} s after there was space again"
     finally:
@@ -70,7 +74,7 @@ async def store_locked(folder, programs):
                 waited = time.monotonic() - begin
                 await asyncio.sleep(max(0, 8 - waited))
                 other.execute("ROLLBACK")
-            await user.ask(count=1, milliseconds=10)
+            healed = await healed_after(user)
             all_finished(await user.all_ended())
             require(status == 503, f"status {status}")
-            return f"503 after {waited:.1f} s of waiting, and served again at once"
+            return f"503 after {waited:.1f} s of waiting, and served again {healed:.1f} s after it was let go"
