@@ -14,17 +14,37 @@ struct RequestRun: Sendable {
     let client: GatewayClient
     let session: String
     /// The last event of the session before the request; nil for a new session.
-    let after: UInt64?
-    let request: NewRequest
+    var after: UInt64?
+    var request: NewRequest
     let asJSON: Bool
     var isDebug = false
-    let limit: TimeLimit?
+    var limit: TimeLimit?
+    /// Asks which of several skills is meant, where somebody is there to say so.
+    var choice: SkillChoice?
     /// After a cancel the end is awaited for so long.
     private static let grace = Duration.seconds(5)
 
     /// Runs it. Returns the exit code; what failed has been said.
     func callAsFunction() async throws -> Int32 {
         let progress = Progress(client: client, session: session)
+        let terminal = try await follow(progress)
+        if let choice, progress.ending == nil, let terminal, RequestRun.code(of: terminal) == JobError.Code.ambiguous,
+            let candidates = progress.screen?.candidates, !candidates.isEmpty,
+            let skill = try await choice(candidates)
+        {
+            var next = self
+            next.request = request.again(with: skill)
+            next.after = progress.lastSeq
+            // The time in which somebody thought is not the request's.
+            next.limit = limit.map { TimeLimit($0.seconds) }
+            next.choice = nil
+            return try await next()
+        }
+        return exitCode(terminal, progress.ending)
+    }
+
+    /// Makes the request and shows it. Returns the terminal event; nil if it was told to stop before.
+    private func follow(_ progress: Progress) async throws -> SessionEvent? {
         let before = Interrupts.shared.handle { _ in
             // A second Ctrl-C does not wait for anything.
             if !progress.end(.interrupted, grace: RequestRun.grace) {
@@ -66,7 +86,7 @@ struct RequestRun: Sendable {
         if terminal?.type == SessionEvent.Kind.finished, let screen = progress.screen, !screen.isAnswerWhole {
             throw CommandFailure("the answer came to its end, but this program cannot read it: see it with --json")
         }
-        return exitCode(terminal, progress.ending)
+        return terminal
     }
 
     /// Shows the request's events up to the terminal one, which it returns; nil if it was told to stop before.
@@ -129,8 +149,12 @@ struct RequestRun: Sendable {
         }
         guard let terminal else { return ExitCode.interrupted }
         if !asJSON { printError("skillbus: \(RequestRun.words(for: terminal))") }
-        let code = (terminal.data["error"] ?? terminal.data)["code"]?.string
+        let code = RequestRun.code(of: terminal)
         return code == JobError.Code.timeout && limit != nil ? ExitCode.timeout : ExitCode.failure
+    }
+
+    private static func code(of terminal: SessionEvent) -> String? {
+        (terminal.data["error"] ?? terminal.data)["code"]?.string
     }
 
     /// Why a request has no output, in a sentence or two.

@@ -26,6 +26,9 @@ extension Dispatcher {
         case .none(let plan, let nearest):
             send(plan, of: id, header.generation, to: gateway)
             return refuse(header, gateway, outOfScope(nearest))
+        case .unclear(let plan, let candidates):
+            if plan.scores != nil { send(plan, of: id, header.generation, to: gateway) }
+            return ask(header, gateway, Clarification(between: candidates))
         case .plan(let made, let given):
             plan = made
             input = given.input
@@ -113,6 +116,7 @@ extension Dispatcher {
         var input = request.input
         input.plan = nil
         input.explain = nil
+        input.canClarify = nil
         input.material = request.material
         // What the user set outweighs what was read from the text.
         var arguments = step.arguments.object ?? [:]

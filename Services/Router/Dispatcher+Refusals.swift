@@ -4,8 +4,17 @@ import Wire
 /// What is not taken, and why.
 extension Dispatcher {
     mutating func refuse(_ header: Header, _ gateway: GatewayLink, _ error: JobError) {
+        nack(header, gateway, error)
+    }
+
+    /// Asks back: the request is over, and comes again with the skill that is meant.
+    mutating func ask(_ header: Header, _ gateway: GatewayLink, _ clarification: Clarification) {
+        nack(header, gateway, clarification)
+    }
+
+    private mutating func nack(_ header: Header, _ gateway: GatewayLink, _ body: some Encodable) {
         let nack = Header(.nack, job: header.job, generation: header.generation)
-        guard let message = try? Outgoing(nack, json: error) else { return }
+        guard let message = try? Outgoing(nack, json: body) else { return }
         actions.append(.toGateway(gateway, message))
     }
 

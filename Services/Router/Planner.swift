@@ -23,6 +23,8 @@ enum PlanningResult: Sendable {
     }
     case plan(Plan, Given)
     case none(Plan, nearest: [String])
+    /// The user is to say which of them is meant. The plan has nothing but scores, where they were asked for.
+    case unclear(Plan, [Plan.Candidate])
     case unreadable(WireError)
 }
 
@@ -157,6 +159,7 @@ final class Planner: Sendable {
             )
             var plan = decision.plan
             plan.scores = decision.scores
+            if !decision.candidates.isEmpty { plan.candidates = decision.candidates }
             return .question(plan)
         }
     }
@@ -191,6 +194,9 @@ final class Planner: Sendable {
         if input.explain == true { plan.scores = decision.scores }
         guard plan.mode != .none, !plan.steps.isEmpty, (try? plan.validate()) != nil else {
             return .none(Plan(mode: .none, steps: [], scores: plan.scores), nearest: decision.nearest)
+        }
+        if input.canClarify == true, !decision.candidates.isEmpty {
+            return .unclear(Plan(mode: .none, steps: [], scores: plan.scores), decision.candidates)
         }
         return .plan(plan, .init(input: input, material: decision.material, isNew: true))
     }

@@ -76,7 +76,11 @@ public struct IntentEvaluation: Sendable {
         /// 0 to 1; 0 of none.
         public var value: Double { of == 0 ? 0 : Double(right) / Double(of) }
 
-        mutating func count(_ isRight: Bool) {
+        /// Nothing yet.
+        public init() {}
+
+        /// One more.
+        public mutating func count(_ isRight: Bool) {
             of += 1
             if isRight { right += 1 }
         }

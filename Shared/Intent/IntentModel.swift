@@ -55,6 +55,7 @@ public struct IntentModel: Sendable {
             }
         }
 
+        result.totals = preferring(followUp.skills, result.totals)
         let hasMaterial = parts.material != nil || !question.attachments.isEmpty
         let steps = self.steps(result, followUp, lent: lent, hasMaterial: hasMaterial)
         var scores = scored(result, followUp, lent: lent, wantsReasons: question.wantsReasons)
@@ -71,7 +72,8 @@ public struct IntentModel: Sendable {
             scores: scores,
             instruction: parts.instruction,
             material: material(parts, chosen, result, followUp, question),
-            nearest: steps.isEmpty ? Array(scores.prefix(Self.nearestCount).map(\.skill)) : []
+            nearest: steps.isEmpty ? Array(scores.prefix(Self.nearestCount).map(\.skill)) : [],
+            candidates: lent > 0 ? [] : candidates(chosen, after: followUp.skills, result)
         )
     }
 
@@ -247,7 +249,7 @@ public struct IntentModel: Sendable {
     }
 
     /// From which score on a skill is meant.
-    private func least(_ skill: Int, _ usual: Double) -> Double {
+    func least(_ skill: Int, _ usual: Double) -> Double {
         thresholds.skills[index.manifests[skill].id] ?? thresholds.least ?? usual
     }
 

@@ -37,6 +37,9 @@ public struct RoutingDecision: Sendable {
     public var material: String?
     /// Skills to name to the user when none serves the text, nearest first.
     public var nearest: [String]
+    /// The two skills between which the text does not decide, best first: the plan has the first of them. Empty where one
+    /// is clearly meant.
+    public var candidates: [Plan.Candidate]
 
     /// Makes a decision.
     public init(
@@ -44,12 +47,14 @@ public struct RoutingDecision: Sendable {
         scores: [Plan.Score],
         instruction: String,
         material: String? = nil,
-        nearest: [String] = []
+        nearest: [String] = [],
+        candidates: [Plan.Candidate] = []
     ) {
         self.plan = plan
         self.scores = scores
         self.instruction = instruction
         self.material = material
         self.nearest = nearest
+        self.candidates = candidates
     }
 }

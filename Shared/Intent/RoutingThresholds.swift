@@ -11,11 +11,20 @@ public struct RoutingThresholds: Codable, Hashable, Sendable {
     /// The least score of single skills, by id.
     public var skills: [String: Double]
 
+    /// How near the scores of two skills are when the user is asked which is meant; nil for the usual distance, 0 never asks.
+    public var margin: Double?
+
     /// Makes thresholds; none by itself.
-    public init(scope: LogisticRegression? = nil, least: Double? = nil, skills: [String: Double] = [:]) {
+    public init(
+        scope: LogisticRegression? = nil,
+        least: Double? = nil,
+        skills: [String: Double] = [:],
+        margin: Double? = nil
+    ) {
         self.scope = scope
         self.least = least
         self.skills = skills
+        self.margin = margin
     }
 }
 

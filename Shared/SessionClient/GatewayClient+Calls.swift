@@ -61,6 +61,9 @@ public struct NewRequest: Sendable {
     public var privacy: PrivacyPolicy?
     /// Whether an output that was made before for the same input may be the answer.
     public var cache = true
+    /// Whether the user can be asked where two skills fit: the request then ends with the event `clarify` and the code
+    /// `ambiguous`, and is made again with the skill that was chosen.
+    public var canClarify = false
     /// Seconds after which the gateway gives it up; nil for no limit.
     public var timeout: Double?
     /// Sent as `Idempotency-Key`: the same request sent twice is made once.
@@ -71,6 +74,15 @@ public struct NewRequest: Sendable {
         self.text = text
         self.skill = skill
         self.arguments = arguments
+    }
+
+    /// The same request for a skill that the user has chosen: a new one.
+    public func again(with skill: String) -> NewRequest {
+        var request = self
+        request.skill = skill
+        request.canClarify = false
+        request.idempotencyKey = NewRequest.freshKey()
+        return request
     }
 
     private static func freshKey() -> String {
@@ -97,6 +109,7 @@ public struct NewRequest: Sendable {
         if explain { members["explain"] = true }
         members["privacy"] = privacy.map { .string($0.rawValue) }
         if !cache { members["cache"] = false }
+        if canClarify { members["can_clarify"] = true }
         members["timeout"] = timeout.map { .number($0) }
         return .object(members)
     }

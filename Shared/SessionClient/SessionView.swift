@@ -78,8 +78,17 @@ public struct RequestView: Equatable, Sendable, Identifiable {
     public struct Candidate: Equatable, Sendable {
         /// The skill.
         public var skill: String
+        /// Its name for people.
+        public var displayName: String
         /// How well it fits.
         public var score: Double?
+
+        /// Makes a candidate.
+        public init(skill: String, displayName: String, score: Double?) {
+            self.skill = skill
+            self.displayName = displayName
+            self.score = score
+        }
     }
 
     /// Whether data may go to an outside party.
@@ -110,7 +119,7 @@ public struct RequestView: Equatable, Sendable, Identifiable {
     public private(set) var steps: [StepView] = []
     /// Where it stands.
     public private(set) var state = State.running
-    /// Its output, once finished.
+    /// Its output, once finished; of one that failed, what its steps had made before that.
     public private(set) var output: SkillOutput?
     /// Its error, once failed.
     public private(set) var error: JobError?
@@ -150,7 +159,11 @@ public struct RequestView: Equatable, Sendable, Identifiable {
         case SessionEvent.Kind.clarify:
             candidates = (data["candidates"]?.array ?? []).compactMap { entry in
                 (entry["skill"] ?? entry["id"])?.string.map {
-                    Candidate(skill: $0, score: entry["score"]?.number)
+                    Candidate(
+                        skill: $0,
+                        displayName: entry["displayName"]?.string ?? $0,
+                        score: entry["score"]?.number
+                    )
                 }
             }
         case SessionEvent.Kind.disclosure:
@@ -170,6 +183,7 @@ public struct RequestView: Equatable, Sendable, Identifiable {
         case SessionEvent.Kind.failed:
             state = .failed
             error = read(JobError.self, data["error"] ?? data)
+            output = read(SkillOutput.self, data["output"])
         case SessionEvent.Kind.cancelled:
             state = .cancelled
             reason = data["reason"]?.string

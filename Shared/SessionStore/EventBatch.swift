@@ -7,6 +7,8 @@ public struct EventBatch: Sendable {
     public enum Item: Sendable {
         /// The plan is known: as JSON, and its event.
         case plan([UInt8], EventDraft)
+        /// An event of the request itself that changes nothing else.
+        case note(EventDraft)
         /// Events of a job.
         case job(JobEvents)
         /// The user, or a disconnect, wants it to end.

@@ -21,6 +21,7 @@ public enum JobBody {
         case privacy = 14  // one byte
         case approved = 15  // JSON array of strings
         case cache = 16  // one byte, 0 or 1
+        case canClarify = 17  // one byte, 0 or 1
     }
 
     /// Writes a body. An empty skill in a SUBMIT asks the router to choose. `begun` has the last execution of each job of
@@ -54,6 +55,7 @@ public enum JobBody {
         if let privacy = input.privacy { append(.privacy, [privacy.number], to: &body) }
         if let approved = input.approved { append(.approved, try JSONBody.encode(approved), to: &body) }
         if let cache = input.cache { append(.cache, [cache ? 1 : 0], to: &body) }
+        if let canClarify = input.canClarify { append(.canClarify, [canClarify ? 1 : 0], to: &body) }
         if let plan = input.plan { append(.plan, try JSONBody.encode(plan), to: &body) }
         if !begun.isEmpty {
             appendPrefix(.begun, begun.count * ExecutionList.entry, to: &body)
@@ -226,6 +228,8 @@ public enum JobBody {
             input.depth = range.isEmpty ? nil : Int(body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self))
         case .explain:
             input.explain = !range.isEmpty && body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
+        case .canClarify:
+            input.canClarify = !range.isEmpty && body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
         case .plan: input.plan = try json(Plan.self, body, range)
         case .tenant:
             guard range.count == 8 else { break }

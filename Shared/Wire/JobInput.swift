@@ -75,6 +75,8 @@ public struct JobInput: Codable, Hashable, Sendable {
     public var depth: Int?
     /// Of a SUBMIT: whether the plan should carry scores.
     public var explain: Bool?
+    /// Of a SUBMIT: whether somebody is there to say which skill is meant, where the text does not.
+    public var canClarify: Bool?
     /// Of a SUBMIT that comes again: the plan that is already stored.
     public var plan: Plan?
     /// What may go to outside parties; nothing may where it is absent.
@@ -97,6 +99,7 @@ public struct JobInput: Codable, Hashable, Sendable {
         idempotencyKey: String? = nil,
         depth: Int? = nil,
         explain: Bool? = nil,
+        canClarify: Bool? = nil,
         plan: Plan? = nil,
         privacy: PrivacyPolicy? = nil,
         approved: [String]? = nil,
@@ -113,6 +116,7 @@ public struct JobInput: Codable, Hashable, Sendable {
         self.idempotencyKey = idempotencyKey
         self.depth = depth
         self.explain = explain
+        self.canClarify = canClarify
         self.plan = plan
         self.privacy = privacy
         self.approved = approved

@@ -52,18 +52,54 @@ public struct Plan: Codable, Hashable, Sendable {
         }
     }
 
+    /// A skill that fits as well as another, by all that can be told from a text.
+    public struct Candidate: Codable, Hashable, Sendable {
+        /// The skill.
+        public var skill: String
+        /// Its name for people.
+        public var displayName: String
+        /// 0 to 1.
+        public var score: Double
+
+        /// Makes a candidate.
+        public init(skill: String, displayName: String, score: Double) {
+            self.skill = skill
+            self.displayName = displayName
+            self.score = score
+        }
+    }
+
+    /// What a failed step does to the others. A word, so that one of a later version can be read and passed on.
+    public struct FailurePolicy: RawRepresentable, Codable, Hashable, Sendable {
+        /// The word.
+        public var rawValue: String
+
+        /// Takes a word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Steps that need its output do not run, all others go on; the request gets what they made.
+        public static let goOn = FailurePolicy(rawValue: "continue")
+    }
+
     /// The shape.
     public var mode: Mode
     /// The steps, in an order in which each comes after those it needs.
     public var steps: [Step]
+    /// What a failed step does to the others; nil where there are no others.
+    public var onFailure: FailurePolicy?
     /// Every skill's score, best first; only when asked for.
     public var scores: [Score]?
+    /// The skills between which the text does not decide, best first; only in the answer to a question. The first is the
+    /// one of the plan.
+    public var candidates: [Candidate]?
 
-    /// Makes a plan.
-    public init(mode: Mode, steps: [Step], scores: [Score]? = nil) {
+    /// Makes a plan. One of several steps goes on where a step fails.
+    public init(mode: Mode, steps: [Step], scores: [Score]? = nil, candidates: [Candidate]? = nil) {
         self.mode = mode
         self.steps = steps
+        onFailure = steps.count > 1 ? .goOn : nil
         self.scores = scores
+        self.candidates = candidates
     }
 
     /// A plan of one step, as for a request that names its skill.

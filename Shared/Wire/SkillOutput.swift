@@ -194,6 +194,8 @@ extension JobError {
         public static let invalidArguments = "invalid_arguments"
         /// No skill serves the request.
         public static let outOfScope = "out_of_scope"
+        /// More than one skill fits, and the user is asked which is meant.
+        public static let ambiguous = "ambiguous"
         /// The skill is known and has no worker.
         public static let noWorker = "no_worker"
         /// The skill's queue is full.

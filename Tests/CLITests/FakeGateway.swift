@@ -22,14 +22,19 @@ final class FakeGateway: Sendable {
     fileprivate final class Shared: Sendable {
         fileprivate let state = Mutex(State())
         let script: [Step]
-        init(_ script: [Step]) { self.script = script }
+        /// The way of requests that name their skill.
+        let named: [Step]
+        init(_ script: [Step], named: [Step]) {
+            self.script = script
+            self.named = named
+        }
     }
     private let shared: Shared
     private let server: ScriptedServer
     static let session = "0193a5b0-0000-7000-8000-000000000000"
 
-    init(_ script: [Step]) throws {
-        let shared = Shared(script)
+    init(_ script: [Step], named: [Step]? = nil) throws {
+        let shared = Shared(script, named: named ?? script)
         self.shared = shared
         server = try ScriptedServer { request, connection in shared.serve(request, connection) }
     }
@@ -54,10 +59,11 @@ extension FakeGateway.Shared {
                 state.requests += 1
                 return "r\(state.requests)"
             }
-            let text = (try? JSONBody.decode(JSONValue.self, from: request.body))?["text"] ?? ""
+            let body = try? JSONBody.decode(JSONValue.self, from: request.body)
+            let text = body?["text"] ?? ""
             connection.answer(202, #"{"id":"\#(id)","session":"\#(FakeGateway.session)"}"#)
             add(id, .event("request.accepted", ["text": text]))
-            for step in script { add(id, step) }
+            for step in body?["skill"] == nil ? script : named { add(id, step) }
         case ("DELETE", 5):
             _ = state.withLock { $0.cancelled.insert(parts[4]) }
             connection.answer(202, #"{"state":"cancelling"}"#)

@@ -26,7 +26,10 @@ func fuzzMessage(_ bytes: [UInt8]) throws {
         _ = try? JSONBody.decode(Plan.self, from: body).validate()
     case .query: try expectRoundTrip(Query.self, body)
     case .answer: try expectRoundTrip(SkillList.self, body)
-    case .error, .nack, .result: try expectRoundTrip(JobError.self, body)
+    case .nack:
+        try expectRoundTrip(JobError.self, body)
+        try expectRoundTrip(Clarification.self, body)
+    case .error, .result: try expectRoundTrip(JobError.self, body)
     case .submit, .dispatch, .call: try fuzzJob(Array(body))
     case .approval: _ = String(decoding: body, as: UTF8.self)
     case .event: try fuzzRecords(Array(body))

@@ -116,6 +116,7 @@ import Wire
         (#"{"text":"a","on_disconnect":"stop"}"#, 400, #""continue", "cancel""#),
         (#"{"text":"a","timeout":-1}"#, 400, "timeout"), (#"{"text":"a","timeout":"soon"}"#, 400, "timeout"),
         (#"{"text":"a","explain":"yes"}"#, 400, "explain"),
+        (#"{"text":"a","can_clarify":"yes"}"#, 400, "can_clarify"),
         (#"{"text":"a","attachments":[{"name":"x.txt","data":"***"}]}"#, 400, "x.txt"),
         (#"{"text":"a","attachments":[{"name":"ok","data":""},{"name":"b"}]}"#, 400, "data"),
         (#"{"text":"a","attachments":[{"name":"a\u0007","data":""}]}"#, 400, "attachments[0].name"),

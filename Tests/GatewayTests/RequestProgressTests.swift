@@ -118,6 +118,73 @@ struct Trial {
         #expect(trial.end == .failed(JobError(code: "no_documents", message: "no_documents")))
     }
 
+    @Test func whatAFailedStepWasToWorkOnIsNotLost() {
+        var trial = Trial(Trial.plan("find", "sum", "cite", after: [2: ["s1"], 3: ["s2"]]))
+        trial.job(1, 1, [Trial.finished("found")])
+        trial.job(2, 1, [Trial.failed("timeout")])
+        trial.job(3, 0, [Trial.failed("dependency_failed")], attempt: 0)
+        #expect(
+            trial.end == .incomplete(JobError(code: "timeout", message: "timeout"), SkillOutput(text: "found"))
+        )
+        // Beside a step that finished as well.
+        var other = Trial(Trial.plan("a", "find", "sum", after: [3: ["s2"]]))
+        other.job(1, 1, [Trial.finished("one")])
+        other.job(2, 1, [Trial.finished("two")])
+        other.job(3, 1, [Trial.failed("x")])
+        let error = StepError(step: "s3", skill: "sum", error: JobError(code: "x", message: "x"))
+        #expect(other.end == .finished(SkillOutput(text: "one\n\ntwo"), errors: [error]))
+    }
+
+    /// One of five hangs until the time is up, or until nobody can go on with it.
+    @Test func whatEndsARequestLeavesWhatItsStepsHaveMade() {
+        let error = JobError(code: "timeout", message: "too long")
+        for isRefused in [false, true] {
+            var trial = Trial(Trial.plan("a", "b", "c", "d", "e"))
+            trial.job(3, 1, [.started(JobStarted(worker: "w", engine: "e")), .delta("half")])
+            for step: UInt16 in [1, 2, 4, 5] { trial.job(step, 1, [Trial.finished("\(step)")]) }
+            #expect(trial.end == nil)
+            trial.take(isRefused ? trial.progress.refused(error, generation: 1) : trial.progress.failed(error))
+            let failed = StepError(step: "s3", skill: "c", error: error)
+            #expect(trial.end == .finished(SkillOutput(text: "1\n\n2\n\n4\n\n5"), errors: [failed]))
+            // The step's end is shown as well, and nothing of it comes later.
+            let shown = trial.out.contains(
+                .job(Trial.execution(3), skill: "c", sequence: 0, .failed(error))
+            )
+            #expect(shown)
+            trial.job(3, 3, [.delta("late"), Trial.finished("late")])
+            trial.take(trial.progress.cancelRequested("late"))
+            #expect(trial.deltas == ["half"])
+            #expect(trial.acknowledged.contains(Trial.execution(3)))
+        }
+    }
+
+    @Test func aChainThatTakesTooLongKeepsWhatItHas() {
+        var trial = Trial(Trial.plan("find", "sum", "cite", after: [2: ["s1"], 3: ["s2"]]))
+        trial.job(1, 1, [Trial.finished("found")])
+        let error = JobError(code: "timeout", message: "too long")
+        trial.take(trial.progress.failed(error))
+        #expect(trial.end == .incomplete(error, SkillOutput(text: "found")))
+        let codes = trial.out.compactMap { occurrence -> String? in
+            if case .job(_, _, _, .failed(let error)) = occurrence { error.code } else { nil }
+        }
+        #expect(codes == ["timeout", "dependency_failed"])
+    }
+
+    @Test func anUnclearRequestIsAskedBackOnce() {
+        let candidates = ["a", "b"].map { Plan.Candidate(skill: $0, displayName: $0, score: 0.5) }
+        let question = Clarification(between: candidates).error
+        var trial = Trial()
+        trial.take(trial.progress.refused(question, candidates: candidates, generation: 1))
+        trial.take(trial.progress.refused(question, candidates: candidates, generation: 1))
+        #expect(trial.out == [.clarify(candidates), .end(.failed(question))])
+        // Whoever has cancelled it is not asked any more.
+        var cancelled = Trial()
+        cancelled.take(cancelled.progress.cancelRequested("user"))
+        cancelled.take(cancelled.progress.refused(question, candidates: candidates, generation: 1))
+        #expect(cancelled.end == .cancelled(reason: "user"))
+        #expect(!cancelled.out.contains(.clarify(candidates)))
+    }
+
     @Test func theRouterMayRefuseIt() {
         var trial = Trial()
         trial.take(trial.progress.planned(Plan(mode: .none, steps: []), generation: 1))

@@ -119,6 +119,38 @@ private let finished = #"{"output":{"text":"hi","parts":[]},"engine":"offline","
         await router.stop()
     }
 
+    @Test func aClarificationIsOneEventBeforeTheEnd() async throws {
+        let gateway = try await TestGateway()
+        let router = try await gateway.router()
+        let session = try await gateway.service.createSession()
+        let request = try await gateway.service.submit(
+            NewRequest(text: "shorten it", canClarify: true),
+            in: session
+        )
+        #expect(try JobBody.decode(try await router.next(.submit).body).input.canClarify == true)
+        let candidates = ["a", "b"].map { Plan.Candidate(skill: $0, displayName: "Skill \($0)", score: 0.75) }
+        let question = try Outgoing(
+            Header(.nack, job: request.id, generation: 1),
+            json: Clarification(between: candidates)
+        )
+        router.send(question)
+        router.send(question)
+        let end = try await gateway.end(of: request.id, in: session)
+        #expect(end.type == "request.failed" && end.data["error"]?["code"] == "ambiguous")
+        let events = try await gateway.events(session)
+        #expect(events.map(\.type) == ["request.accepted", "clarify", "request.failed"])
+        let named: JSONValue = [
+            "candidates": [
+                ["skill": "a", "displayName": "Skill a", "score": 0.75],
+                ["skill": "b", "displayName": "Skill b", "score": 0.75],
+            ]
+        ]
+        #expect(events[1].data == named)
+        #expect(events[1].request == "\(request.id)" && events[1].job == nil && events[1].seq == 2)
+        await gateway.service.close()
+        await router.stop()
+    }
+
     @Test func aRestartSubmitsAgainWithPlanAndOutputs() async throws {
         let folder = try TemporaryFolder()
         let gateway = try await TestGateway(in: folder)

@@ -114,6 +114,8 @@ struct Bench {
 
     /// What users were told to do about failed jobs.
     private(set) var hints: [String] = []
+    /// What gateways were asked back.
+    private(set) var questions: [Clarification] = []
 
     /// Dispatches since the last look, and what else was said, in words.
     mutating func taken() -> (dispatches: [(Execution, Peer)], said: [String]) {
@@ -140,6 +142,9 @@ struct Bench {
                     }
                 } else if let error = try? JSONBody.decode(JobError.self, from: message.body) {
                     detail = " \(error.code)"
+                    if let question = try? JSONBody.decode(Clarification.self, from: message.body) {
+                        questions.append(question)
+                    }
                 }
                 said.append("gateway \(message.header.type)\(detail)")
             case .plan: said.append("plan")

@@ -92,6 +92,35 @@ struct PlanRunTests {
         #expect(bench.dispatcher.jobs.isEmpty)
     }
 
+    @Test func oneStepOfFiveThatFailsOrHangsLeavesTheOthersAlone() throws {
+        for hangs in [false, true] {
+            var bench = Bench()
+            let bad = try bench.worker("bad")
+            let good = try bench.worker("good", credit: 4)
+            let request = Identifier.timeOrdered(milliseconds: 1)
+            let skills = ["good", "good", "bad", "good", "good"]
+            let steps = skills.enumerated().map { Plan.Step(number: UInt16($0 + 1), skill: $1) }
+            let plan = Plan(mode: .parallel, steps: steps)
+            #expect(plan.onFailure == .goOn)
+            try planned(&bench, plan, request: request)
+            let dispatches = bench.taken().dispatches
+            #expect(dispatches.count == 5)
+            let third = try #require(dispatches.first { $0.0.job.step == 3 }).0
+            if !hangs {
+                let payload = try JSONBody.encode(JobError(code: "x", message: "m"))
+                _ = bench.event(third, from: bad, terminal: [.terminal, .failed], kind: .failed, payload: payload)
+            }
+            for (execution, _) in dispatches where execution.job.step != 3 { try finish(&bench, execution, good) }
+            // Nothing of the others is cancelled, fenced or failed.
+            #expect(bench.taken().said == [])
+            for (execution, _) in dispatches where execution.job.step != 3 { bench.dispatcher.acknowledged(execution) }
+            let left = Set(bench.dispatcher.jobs.keys.map(\.step))
+            #expect(left == [3])
+            bench.dispatcher.acknowledged(third)
+            #expect(bench.dispatcher.requests.isEmpty == !hangs)
+        }
+    }
+
     @Test func aResumedPlanStartsWhereItWas() throws {
         var bench = Bench()
         _ = try bench.worker("b")

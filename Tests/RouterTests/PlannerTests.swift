@@ -57,6 +57,53 @@ struct PlannerTests {
         #expect(plan.steps.map(\.skill) == ["new-observatory"])
     }
 
+    @Test("Where two skills fit, whoever can be asked is asked; everybody else gets the better one")
+    func unclear() async throws {
+        let wakeUp = try WakeUp()
+        let planner = Planner(wakeUp: wakeUp)
+        defer { planner.close() }
+        planner.update(
+            ["one", "two"].map {
+                SkillManifest(id: $0, displayName: "The \($0)", description: "Summarise a text. 总结文本。")
+            }
+        )
+        func result(_ input: JobInput) async throws -> PlanningResult {
+            planner.submit(.init(number: 1, kind: .request(body: try JobBody.encode(skill: "", input: input))))
+            let found = Mutex<PlanningResult?>(nil)
+            _ = await eventually {
+                for case (_, .request(let result)) in planner.takeResults() { found.withLock { $0 = result } }
+                return found.withLock { $0 != nil }
+            }
+            wakeUp.clear()
+            return try #require(found.withLock { $0 })
+        }
+        guard
+            case .unclear(let plan, let candidates) = try await result(
+                JobInput(session: "s", text: "总结", canClarify: true)
+            )
+        else {
+            Issue.record("nobody is asked")
+            return
+        }
+        #expect(plan == Plan(mode: .none, steps: []))
+        // Which is the better one may change with what is learned of their names a moment later.
+        let both: Set = ["one", "two"]
+        #expect(Set(candidates.map(\.skill)) == both)
+        #expect(candidates.allSatisfy { $0.displayName == "The \($0.skill)" })
+        for canClarify in [nil, false] {
+            let input = JobInput(session: "s", text: "总结", canClarify: canClarify)
+            guard case .plan(let plan, _) = try await result(input) else {
+                Issue.record("asked though nobody can answer")
+                return
+            }
+            #expect(plan.steps.count == 1 && plan.steps.allSatisfy { both.contains($0.skill) })
+            #expect(plan.candidates == nil)
+        }
+        let shown = try await answer(planner, wakeUp, "总结")
+        #expect(shown.steps.map(\.skill) == shown.candidates?.prefix(1).map(\.skill))
+        #expect(Set(shown.candidates?.map(\.skill) ?? []) == both)
+    }
+
     @Test("What was learned of an older registry is not taken")
     func outdated() async throws {
         let wakeUp = try WakeUp()

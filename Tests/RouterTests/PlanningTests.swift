@@ -44,6 +44,27 @@ struct PlanningTests {
         #expect(bench.dispatcher.planning.isEmpty)
     }
 
+    @Test func anUnclearRequestIsAskedBackAndOver() throws {
+        var bench = Bench()
+        _ = try bench.worker()
+        let candidates = [
+            Plan.Candidate(skill: "a", displayName: "A", score: 0.7),
+            Plan.Candidate(skill: "b", displayName: "B", score: 0.7),
+        ]
+        for scores in [nil, [Plan.Score(skill: "a", score: 0.7)]] {
+            try bench.submit("", request: request, generation: 1)
+            _ = bench.taken()
+            let plan = Plan(mode: .none, steps: [], scores: scores)
+            bench.dispatcher.planned(try task(bench), .unclear(plan, candidates), now: bench.now)
+            // With the scores, where they were asked for.
+            #expect(bench.taken().said == (scores == nil ? [] : ["gateway plan"]) + ["gateway nack ambiguous"])
+            #expect(bench.dispatcher.planning.isEmpty && bench.dispatcher.requests.isEmpty)
+            #expect(bench.dispatcher.jobs.isEmpty)
+            #expect(bench.questions.last?.candidates == candidates)
+        }
+        #expect(bench.questions.count == 2)
+    }
+
     @Test func aPlanOfAnOlderSubmissionIsNotRun() throws {
         var bench = Bench()
         _ = try bench.worker()

@@ -9,6 +9,43 @@ struct SessionViewTests {
         return view
     }
 
+    @Test("Skills to choose from are there at the end, and so is what a failed request had made")
+    func choice() throws {
+        let candidates: JSONValue = [
+            "candidates": [["skill": "a", "displayName": "Skill A", "score": 0.75], ["skill": "b"], ["score": 1]]
+        ]
+        let view = view([
+            sessionEvent(1, "request.accepted", ["text": "shorten it", "attachments": []]),
+            sessionEvent(2, "clarify", candidates),
+            sessionEvent(3, "request.failed", ["error": ["code": "ambiguous", "message": "which?"]]),
+            sessionEvent(4, "clarify", ["candidates": []]),
+        ])
+        let request = try #require(view[request: "r1"])
+        #expect(request.state == .failed && request.error?.code == "ambiguous" && request.output == nil)
+        #expect(request.candidates.map(\.skill) == ["a", "b"])
+        #expect(request.candidates.map(\.displayName) == ["Skill A", "b"])
+        #expect(request.candidates.map(\.score) == [0.75, nil])
+
+        let partial = self.view([
+            sessionEvent(
+                1,
+                "request.failed",
+                ["error": ["code": "timeout", "message": "m"], "output": ["text": "found", "parts": []]]
+            )
+        ])
+        #expect(partial.requests.first?.output?.text == "found")
+        #expect(partial.requests.first?.error?.code == "timeout")
+    }
+
+    @Test("The choice of the user is a request of its own")
+    func again() {
+        var request = NewRequest("shorten it")
+        request.canClarify = true
+        let next = request.again(with: "a")
+        #expect(next.skill == "a" && next.text == "shorten it" && !next.canClarify)
+        #expect(next.idempotencyKey != request.idempotencyKey)
+    }
+
     private let plan: JSONValue = [
         "mode": "chain",
         "steps": [

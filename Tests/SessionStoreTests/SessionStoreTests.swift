@@ -74,6 +74,20 @@ import Wire
         #expect(try await store.openRequests().isEmpty)
     }
 
+    @Test(arguments: StoreKind.all) func aNoteIsAnEventThatChangesNothingElse(_ kind: StoreKind) async throws {
+        let store = try await OpenStore(kind)
+        let session = try await TestSession(store)
+        let request = try await session.request("what?")
+        #expect(try await session.append(request, .note(draft("clarify"))).stored == 1)
+        #expect(try await store.openRequests().map(\.id) == [request])
+        // With the end it is one write, before it; after it there is none.
+        let end = EventBatch.Item.end(.failed, draft("request.failed"), answer: "")
+        #expect(try await session.append(request, .note(draft("clarify")), end).stored == 2)
+        let late = try await session.append(request, .note(draft("clarify")))
+        #expect(late.stored == 0 && late.wasOver)
+        #expect(try await session.events().count == 4)
+    }
+
     @Test(arguments: StoreKind.all, 1...4) func oneKeyIsOneRequest(_ kind: StoreKind, _: Int) async throws {
         let store = try await OpenStore(kind)
         let session = try await TestSession(store)

@@ -69,11 +69,21 @@ struct VectorTests {
             #expect(input.privacy?.rawValue == message["privacy"]?.string, "\(name)")
             #expect(input.approved == message["approved"]?.array?.compactMap(\.string), "\(name)")
             #expect(input.cache == message["cache"]?.bool, "\(name)")
+            #expect(input.canClarify == message["canClarify"]?.bool, "\(name)")
             // Written and read again it is the same; JSON inside may be spaced differently.
             #expect(try JobBody.decode(try JobBody.encode(skill: skill, input: input)).input == input, "\(name)")
         }
         if let party = message["party"]?.string {
             #expect(String(decoding: body, as: UTF8.self) == party, "\(name)")
+        }
+        if let candidates = message["candidates"]?.array {
+            let question = try JSONBody.decode(Clarification.self, from: body)
+            #expect(question.candidates.map(\.skill) == candidates.compactMap { $0["skill"]?.string }, "\(name)")
+            #expect(question.candidates.map(\.displayName) == candidates.compactMap { $0["displayName"]?.string })
+            #expect(question.candidates.map(\.score) == candidates.compactMap { $0["score"]?.number }, "\(name)")
+            // Who does not know the question reads an error, with the same words.
+            #expect(try JSONBody.decode(JobError.self, from: body) == question.error, "\(name)")
+            #expect(question == Clarification(between: question.candidates), "\(name)")
         }
         if let records = message["records"]?.array {
             var cursor = EventRecordCursor()

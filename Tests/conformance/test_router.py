@@ -423,12 +423,23 @@ def test_a_skill_that_registers_is_learned_while_others_run(own_bus):
 
 
 @pytest.mark.parametrize("field, value", [
-    ("id", "Not An Id"), ("description", " "), ("version", "latest"), ("concurrency", 0), ("timeout", -1),
+    ("id", "Not An Id"), ("description", " "), ("description", ""), ("description", None), ("version", "latest"), ("concurrency", 0), ("timeout", -1),
 ])
 def test_a_manifest_that_is_not_valid_is_refused_by_field(bus, skill, field, value):
     with Worker(bus.backend, skill, wait=False, **{field: value}) as worker:
         error = worker.expect(ERROR).json
         assert error["code"] == "bad_manifest" and field in error["message"] and not error.get("retryable")
+
+
+def test_a_manifest_without_a_description_is_refused_with_the_reason(bus, skill):
+    class Wordless(Worker):
+        def introduction(self):
+            self.manifest.pop("description", None)
+            return super().introduction()
+
+    with Wordless(bus.backend, skill, wait=False) as worker:
+        error = worker.expect(ERROR).json
+        assert error["code"] == "bad_manifest" and "description" in error["message"] and not error.get("retryable")
 
 
 def test_another_manifest_under_the_same_version_is_refused(bus, gateway, skill):

@@ -38,6 +38,9 @@ enum AskCommand {
                 unless --privacy allow, or the gateway's setting, says so. In a session that is there already, --privacy
                 counts where it is stricter than the session's.
 
+                Where two skills fit equally well, a person at a terminal is asked which is meant. With --json, and with
+                a pipe or a file at either end, the better one serves, and nothing waits.
+
                   skillbus ask "what is 0.1 + 0.2, to 30 places"
                   skillbus ask --file article.txt "summarize this and give me the keywords"
                   git log -20 | skillbus ask "summarise this"
@@ -74,6 +77,10 @@ enum AskCommand {
             }
             request.priority = priority
         }
+        let asJSON = options.flag("json")
+        let isFollowed = !options.flag("no-wait") && !asJSON && request.skill == nil
+        let choice = isFollowed ? SkillChoice() : nil
+        request.canClarify = choice != nil
         let timeout = try options.seconds("timeout")
         // Should this program be gone by then, the gateway still ends it.
         request.timeout = timeout.map { $0 + 2 }
@@ -88,7 +95,7 @@ enum AskCommand {
         }
         if options.flag("no-wait") {
             let id = try await within(limit) { [request] in try await client.submit(request, in: session) }
-            if options.flag("json") {
+            if asJSON {
                 try Output.json(["session": session, "request": id])
             } else {
                 try Output.line("\(session) \(id)")
@@ -100,9 +107,10 @@ enum AskCommand {
             session: session,
             after: after,
             request: request,
-            asJSON: options.flag("json"),
+            asJSON: asJSON,
             isDebug: isDebug,
-            limit: limit
+            limit: limit,
+            choice: choice
         )
         return try await run()
     }

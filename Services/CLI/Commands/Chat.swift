@@ -55,6 +55,7 @@ enum ChatCommand {
         if isInteractive {
             printError("skillbus \(Product.version), session \(session). /help lists the commands, Ctrl-D leaves.")
         }
+        let choice = isInteractive ? SkillChoice(prompt: prompt) : nil
         var last = ExitCode.success
         let pressed = Mutex(false)
         Interrupts.shared.handle { _ in
@@ -96,6 +97,8 @@ enum ChatCommand {
                 request.cache = !options.flag("no-cache")
                 request.explain = isDebug
                 if !isNew { request.privacy = policy }
+                let choice = request.skill == nil ? choice : nil
+                request.canClarify = choice != nil
                 let run = RequestRun(
                     client: client,
                     session: session,
@@ -103,7 +106,8 @@ enum ChatCommand {
                     request: request,
                     asJSON: false,
                     isDebug: isDebug,
-                    limit: nil
+                    limit: nil,
+                    choice: choice
                 )
                 do {
                     last = try await run()

@@ -79,6 +79,10 @@ enum RouteCommand {
                 lines.append("  \(step.id)  \(style.bold(Terminal.line(step.skill)))\(after)\(arguments)")
             }
         }
+        if let candidates = plan.candidates, !candidates.isEmpty {
+            let names = candidates.map { style.bold(Terminal.line($0.skill)) }.joined(separator: " or ")
+            lines.append("unclear: \(names); whoever can be asked is asked which is meant")
+        }
         if explains, let scores = plan.scores {
             let chosen = Set(plan.steps.map(\.skill))
             var table = Table(["", "SKILL", "SCORE", "REASONS"])

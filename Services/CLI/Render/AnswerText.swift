@@ -58,7 +58,18 @@ struct AnswerText {
         }
         for piece in pieces { keep(piece) }
         if request.state == .finished { pieces += end(request, steps) }
+        if request.state == .failed, !isWhole { pieces += rest(request) }
         return pieces
+    }
+
+    /// What the steps of a request that failed had made. What flowed of it already counts as written.
+    private mutating func rest(_ request: RequestView) -> [Piece] {
+        isWhole = true
+        guard !hasWritten, let output = request.output, output.text.contains(where: { !$0.isWhitespace }) else {
+            return []
+        }
+        hasWritten = true
+        return [.note("not all of it was done; this is what there is"), .text(terminated(output.text))]
     }
 
     /// What of the output is still to be written. Empty lines around it do not count.

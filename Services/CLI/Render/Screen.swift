@@ -35,6 +35,11 @@ final class Screen: Sendable {
     /// Whether a request that has been seen has not ended.
     var isBusy: Bool { state.withLock { $0.view.isBusy } }
 
+    /// The skills among which the user may choose.
+    var candidates: [RequestView.Candidate] {
+        state.withLock { state in request.flatMap { state.view[request: $0] }?.candidates ?? [] }
+    }
+
     /// Whether all of the answer of a finished request has been written.
     var isAnswerWhole: Bool { state.withLock { $0.answer.isWhole } }
 

@@ -197,7 +197,7 @@ final class RouterLinks: BusClientUser, OpenRequests.Router {
         case .event:
             message.withBody { requests.received(header, $0, from: router, now: now) }
         case .plan: read(Plan.self, &message) { requests.planned($0, header, now: now) }
-        case .nack where header.job != .none: read(JobError.self, &message) { requests.refused($0, header, now: now) }
+        case .nack where header.job != .none: read(Refusal.self, &message) { requests.refused($0, header, now: now) }
         case .answer: settle(header.sequence, .success(message.body()))
         case .mayStart: requests.mayStart(header.execution, from: router, now: now)
         // The number of a question comes back with what is wrong with it.

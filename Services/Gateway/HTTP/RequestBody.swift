@@ -20,12 +20,14 @@ struct RequestBody: Decodable, Sendable {
     var explain: Bool?
     var privacy: String?
     var cache: Bool?
+    var canClarify: Bool?
     var timeout: Double?
 
     private enum CodingKeys: String, CodingKey {
         case text, skill, arguments, attachments, explain, timeout, priority, privacy, cache
         case whenBusy = "when_busy"
         case onDisconnect = "on_disconnect"
+        case canClarify = "can_clarify"
     }
 
     /// Levels that arguments may be nested in.
@@ -72,6 +74,7 @@ struct RequestBody: Decodable, Sendable {
         if let privacy { request.privacy = try RequestBody.choice(privacy, field: "privacy") }
         request.explain = explain ?? false
         request.cache = cache ?? true
+        request.canClarify = canClarify ?? false
         request.timeout = timeout
         request.idempotencyKey = idempotencyKey
         return request

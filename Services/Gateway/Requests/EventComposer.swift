@@ -46,6 +46,15 @@ struct EventComposer: Sendable {
         draft(SessionEvent.Kind.plan, time) { json in json.value(plan) }
     }
 
+    /// `clarify`.
+    private func clarify(_ candidates: [Plan.Candidate], at time: Timestamp) -> EventDraft {
+        draft(SessionEvent.Kind.clarify, time) { json in
+            json.raw(#"{"candidates":"#)
+            json.value(candidates)
+            json.raw("}")
+        }
+    }
+
     /// What is to be stored for what has happened, in order.
     func items(_ occurrences: [Occurrence], at time: Timestamp) -> [EventBatch.Item] {
         var items: [EventBatch.Item] = []
@@ -68,6 +77,9 @@ struct EventComposer: Sendable {
             case .plan(let plan):
                 close()
                 items.append(.plan((try? JSONBody.encode(plan)) ?? [], self.plan(plan, at: time)))
+            case .clarify(let candidates):
+                close()
+                items.append(.note(clarify(candidates, at: time)))
             case .cancelRequested:
                 close()
                 items.append(.cancelRequested)
@@ -103,6 +115,14 @@ struct EventComposer: Sendable {
             }
         case .failed(let error):
             draft(SessionEvent.Kind.failed, time) { json in json.error(error) }
+        case .incomplete(let error, let output):
+            draft(SessionEvent.Kind.failed, time, room: output.text.utf8.count) { json in
+                json.raw(#"{"error":"#)
+                json.value(error)
+                json.raw(#","output":"#)
+                json.value(output)
+                json.raw("}")
+            }
         case .cancelled(let reason):
             draft(SessionEvent.Kind.cancelled, time) { json in
                 json.raw(#"{"reason":"#)
@@ -243,7 +263,7 @@ extension Occurrence.End {
     /// What counts as said by the assistant.
     fileprivate var answer: String {
         switch self {
-        case .finished(let output, _): output.text
+        case .finished(let output, _), .incomplete(_, let output): output.text
         case .failed(let error): error.message
         case .cancelled: ""
         }

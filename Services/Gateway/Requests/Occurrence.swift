@@ -37,13 +37,15 @@ enum Occurrence: Equatable, Sendable {
     enum End: Equatable, Sendable {
         case finished(SkillOutput, errors: [StepError])
         case failed(JobError)
+        /// It failed, and steps before that had made something.
+        case incomplete(JobError, SkillOutput)
         case cancelled(reason: String)
 
         /// As the store has it.
         var state: RequestState {
             switch self {
             case .finished: .finished
-            case .failed: .failed
+            case .failed, .incomplete: .failed
             case .cancelled: .cancelled
             }
         }
@@ -51,6 +53,8 @@ enum Occurrence: Equatable, Sendable {
 
     /// The router's plan.
     case plan(Plan)
+    /// The router asks which of these skills is meant.
+    case clarify([Plan.Candidate])
     /// A report of a job. `sequence` is its number in the attempt, 0 if the router made it.
     case job(Execution, skill: String, sequence: UInt64, Report)
     /// Somebody wants the request to end.
@@ -80,8 +84,9 @@ extension Occurrence {
     var bytes: Int {
         switch self {
         case .job(_, _, _, let report): Occurrence.overhead + report.bytes
-        case .end(.finished(let output, _)): Occurrence.overhead + output.text.utf8.count
-        case .plan, .cancelRequested, .generation, .router, .grant, .end: Occurrence.overhead
+        case .end(.finished(let output, _)), .end(.incomplete(_, let output)):
+            Occurrence.overhead + output.text.utf8.count
+        case .plan, .clarify, .cancelRequested, .generation, .router, .grant, .end: Occurrence.overhead
         }
     }
 

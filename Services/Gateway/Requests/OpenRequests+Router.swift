@@ -144,7 +144,11 @@ extension OpenRequests {
     }
 
     /// NACK of a request. A router that shuts down is no failure: the next one gets it.
-    func refused(_ error: JobError, _ header: Header, now: UInt64) {
+    func refused(_ error: JobError, _ header: Header, now: UInt64) { refused(Refusal(error), header, now: now) }
+
+    /// The same with the skills to choose from.
+    func refused(_ refusal: Refusal, _ header: Header, now: UInt64) {
+        let error = refusal.error
         let request = header.job.request
         let actions = state.withLock { state -> [Action] in
             if error.code == JobError.Code.draining, let open = state.open[request], !open.progress.isCancelling {
@@ -166,7 +170,9 @@ extension OpenRequests {
                 // That router is newer than the skill's workers are: it is told, and waits for them.
                 return moveOn(request, in: &state, now: now)
             }
-            return apply(to: request, in: &state, now: now) { $0.refused(error, generation: header.generation) }
+            return apply(to: request, in: &state, now: now) {
+                $0.refused(error, candidates: refusal.candidates, generation: header.generation)
+            }
         }
         perform(actions)
     }

@@ -141,13 +141,22 @@ struct RequestProgress {
         return effects
     }
 
-    /// The router does not take it.
-    mutating func refused(_ error: JobError, generation: UInt32) -> Effects {
+    /// The router does not take it, or asks which of some skills is meant.
+    mutating func refused(
+        _ error: JobError,
+        candidates: [Plan.Candidate] = [],
+        generation: UInt32
+    ) -> Effects {
         guard !isOver, generation == self.generation else { return Effects() }
         if case .cancelling(let reason) = phase { return end(.cancelled(reason: reason)) }
+        guard candidates.isEmpty else {
+            var effects = Effects(occurrences: [.clarify(candidates)])
+            effects.occurrences += end(.failed(error)).occurrences
+            return effects
+        }
         // What must not run twice and may have run is not to be asked for again, whatever the reason.
         let mayHaveRun = granted.contains { jobs[$0]?.outcome == nil }
-        return end(.failed(mayHaveRun ? .outcomeUnknown : error))
+        return givenUp(mayHaveRun ? .outcomeUnknown : error)
     }
 
     /// A job of it has reported. `first` is the number of the first report, 0 if the router made them; with those that
@@ -287,7 +296,26 @@ struct RequestProgress {
     mutating func failed(_ error: JobError) -> Effects {
         guard !isOver else { return Effects() }
         if case .cancelling(let reason) = phase { return end(.cancelled(reason: reason)) }
-        return end(.failed(error))
+        return givenUp(error)
+    }
+
+    /// What it is given up for befalls the steps that are not over; what the others have made is not lost by it.
+    private mutating func givenUp(_ error: JobError) -> Effects {
+        guard let plan, plan.steps.contains(where: { isFinished($0) }) else { return end(.failed(error)) }
+        var effects = Effects()
+        for step in plan.steps {
+            guard let number = step.number, jobs[number]?.outcome == nil else { continue }
+            let none = Execution(job: request.job(step: number), generation: generation, attempt: 0)
+            let cannotRun = step.after.contains { isFailed($0) }
+            fail(jobs[number]?.execution ?? none, cannotRun ? .dependencyFailed : error, &effects)
+        }
+        effects.occurrences += ending().occurrences
+        return effects
+    }
+
+    private func isFinished(_ step: Plan.Step) -> Bool {
+        guard let number = step.number, case .finished = jobs[number]?.outcome else { return false }
+        return true
     }
 
     /// Something that was returned can never be stored: it ends with that, also where another end was among it.

@@ -9,6 +9,8 @@ struct RequestInput: Codable, Equatable, Sendable {
     var arguments: JSONValue?
     /// Whether the plan shows scores.
     var explain: Bool?
+    /// Whether the client can say which of two skills is meant.
+    var canClarify: Bool?
     /// Its priority, where it is not the usual one.
     var priority: NewRequest.Priority?
     /// What may go to outside parties, where the request says so.
@@ -111,6 +113,7 @@ extension NewRequest {
         if priority != .normal { hash.add(priority.rawValue.utf8) }
         if let privacy { hash.add(privacy.rawValue.utf8) }
         if !cache { hash.add("no cache".utf8) }
+        if canClarify { hash.add("can_clarify".utf8) }
         return hash.bytes
     }
 }

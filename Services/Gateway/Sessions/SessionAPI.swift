@@ -178,6 +178,8 @@ struct NewRequest: Sendable {
     var privacy: PrivacyPolicy?
     /// Whether an output that was made before for the same input may be the answer.
     var cache = true
+    /// Whether the client asks the user where two skills fit.
+    var canClarify = false
     /// Seconds after which the request ends as failed(timeout); nil for ten minutes.
     var timeout: Double?
 }

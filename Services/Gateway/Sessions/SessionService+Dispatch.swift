@@ -101,6 +101,7 @@ extension SessionService {
         input.history = history.isEmpty ? nil : history
         input.explain = stored.explain
         input.cache = stored.cache
+        input.canClarify = stored.canClarify
         complete(&input)
         // A first submission of a request that names its skill carries no plan: the router makes that itself.
         if stored.skill == nil || generation > 1, let plan = record.plan {

@@ -185,6 +185,7 @@ extension SessionService {
                     skill: request.skill,
                     arguments: request.arguments,
                     explain: request.explain ? true : nil,
+                    canClarify: request.canClarify ? true : nil,
                     priority: request.priority == .normal ? nil : request.priority,
                     privacy: request.privacy,
                     cache: request.cache ? nil : false

@@ -37,6 +37,7 @@ final class PostgresWriter: Sendable {
                     switch item {
                     case .job(let events): events.events.reduce(sum) { $0 + $1.json.count + 100 }
                     case .plan(let plan, let event): sum + plan.count + event.json.count
+                    case .note(let event): sum + event.json.count
                     case .end(_, let event, let answer): sum + event.json.count + answer.utf8.count
                     default: sum + 50
                     }

@@ -77,6 +77,7 @@ extension WriteGroup {
                 request.plan = plan
                 request.hasChanged = true
                 add(event, to: &session, request: request.number)
+            case .note(let event): add(event, to: &session, request: request.number)
             case .job(let events):
                 if !add(events, of: request, to: &session, now) { outcome.fenced.append(events.execution) }
             case .cancelRequested:

@@ -36,6 +36,7 @@ extension Connection {
             case .plan(let plan, let event):
                 try run("UPDATE requests SET plan = ?2 WHERE number = ?1", .integer(position.request), .blob(plan))
                 try add(event, &position)
+            case .note(let event): try add(event, &position)
             case .job(let events):
                 if try !add(events, &position, now) { outcome.fenced.append(events.execution) }
             case .cancelRequested:

@@ -190,7 +190,8 @@ struct Rows {
                     priority: skill.priority
                 )
             }
-            let result = IntentEvaluation(IntentModel(manifests: manifests).trained(), cases: cases)
+            let model = IntentModel(manifests: manifests).trained()
+            let result = IntentEvaluation(model, cases: cases)
             table.row(
                 "Seven skills, \(name): exact plan",
                 [result.exact.value],
@@ -203,7 +204,25 @@ struct Rows {
             table.row("  parallel / chain", modes, must: [70, 70], classical: "38 / 58", transformer: "41 / 64")
             let none = [result.noneRecall.value, result.nonePrecision.value]
             table.row("  none: recall / precision", none, must: [80, 80], classical: "40 / 59", transformer: "75 / 83")
+            table.row(
+                "  asked back: of what is right / of what is wrong",
+                asked(model, cases),
+                must: [],
+                classical: "-"
+            )
         }
+    }
+
+    /// How often the user would be asked which of two skills is meant, where the better one is right and where it is not.
+    private func asked(_ model: IntentModel, _ cases: [IntentEvaluation.Case]) -> [Double] {
+        var right = IntentEvaluation.Share()
+        var wrong = IntentEvaluation.Share()
+        for item in cases {
+            let decision = model.decide(item.question)
+            let isRight = decision.plan.steps.map(\.skill) == item.expected.skills
+            if isRight { right.count(!decision.candidates.isEmpty) } else { wrong.count(!decision.candidates.isEmpty) }
+        }
+        return [right.value, wrong.value]
     }
 
     private struct Registration: Decodable {
