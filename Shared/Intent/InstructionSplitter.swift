@@ -10,10 +10,16 @@ struct InstructionSplitter {
         let material: Range<Int>
         /// How sure the mark is.
         let bonus: Double
+        /// Whether it stands before the rest like a heading, in a few words: nothing else of the text is as likely.
+        var isHeading = false
     }
 
     /// Longest instruction, in bytes.
     private static let instructionLimit = 600
+    /// Words or Han characters of a heading.
+    private static let headingLength = 8
+    /// From which bonus on there is a mark between the two, and not only the end of a sentence.
+    private static let mark = 0.06
     /// Texts up to this many words or Han characters are not cut at sentences.
     static let sentenceCutLength = 24
     /// A text that is cut nowhere is read up to this many bytes from either end.
@@ -79,7 +85,16 @@ struct InstructionSplitter {
         let instruction = trim(instruction)
         let material = trim(material)
         guard !instruction.isEmpty, !material.isEmpty, instruction.count <= Self.instructionLimit else { return nil }
-        return Candidate(instruction: text(instruction), material: material, bonus: bonus)
+        let isHeading =
+            instruction.upperBound <= material.lowerBound
+            && Self.visualLength(bytes[instruction], limit: Self.headingLength + 1) <= Self.headingLength
+            && Self.visualLength(bytes[material], limit: Self.sentenceCutLength) >= Self.sentenceCutLength
+        return Candidate(
+            instruction: text(instruction),
+            material: material,
+            bonus: bonus,
+            isHeading: bonus >= Self.mark && isHeading
+        )
     }
 
     // MARK: Marks
@@ -95,7 +110,12 @@ struct InstructionSplitter {
         guard before.count + after.count <= Self.instructionLimit, !before.isEmpty || !after.isEmpty,
             !material.isEmpty
         else { return nil }
-        return Candidate(instruction: text(before) + "\n" + text(after), material: material, bonus: 0.3)
+        return Candidate(
+            instruction: text(before) + "\n" + text(after),
+            material: material,
+            bonus: 0.3,
+            isHeading: true
+        )
     }
 
     /// The first line, or the last one.

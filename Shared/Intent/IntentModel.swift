@@ -13,6 +13,9 @@ public struct IntentModel: Sendable {
     private static let wordThreshold = 0.42
     /// A part of the text is its instruction from this score on.
     private static let instructionThreshold = 0.58
+    /// The same for a few words that stand before the rest like a heading, and how much more they are worth.
+    private static let headingThreshold = 0.4
+    private static let headingBonus = 0.3
     /// A deed that nobody can do is what is meant from this weight on.
     private static let deedThreshold = 0.6
     /// A text this like a skill's own example is no work of another kind.
@@ -63,6 +66,13 @@ public struct IntentModel: Sendable {
         let chosen = steps.map(\.skill)
         let ids = Set(chosen.map { index.manifests[$0].id })
         scores = scores.filter { ids.contains($0.skill) } + scores.filter { !ids.contains($0.skill) }
+        let others = index.manifests.indices.filter { $0 != index.fallback }
+        if question.wantsReasons, lent == 0, chosen.allSatisfy({ $0 == index.fallback }),
+            let best = index.best(others, by: { result.totals[$0] }), let reason = refusal(best, result),
+            let place = scores.firstIndex(where: { $0.skill == index.manifests[best].id })
+        {
+            scores[place].reasons.append(reason)
+        }
 
         let plan = builder.plan(steps) { skill in
             arguments[skill].isEmpty ? [:] : arguments[skill].arguments(in: result.reading)
@@ -115,7 +125,11 @@ public struct IntentModel: Sendable {
         if !mayBeWhole, !hasAttachments || length > InstructionSplitter.sentenceCutLength {
             for candidate in splitter.candidates() {
                 let (result, quoted) = read(candidate.instruction)
-                let value = instructionValue(result)
+                var value = instructionValue(result)
+                // "Summarise: ..." above a page: what the page says on its last line is no instruction beside that.
+                if candidate.isHeading, value >= Self.headingThreshold {
+                    value = max(value, Self.instructionThreshold) + Self.headingBonus
+                }
                 guard value >= Self.instructionThreshold, value + candidate.bonus > best?.value ?? 0 else { continue }
                 if candidate.bonus < 0.1, alsoAsks(splitter, candidate.material, beside: result) { continue }
                 best = (
@@ -150,8 +164,9 @@ public struct IntentModel: Sendable {
             if group.role != .source && group.role != .talk { value = max(value, mention.weight) }
         }
         // Skills of a kind that the lexicon does not know are found by their own words.
-        for skill in result.totals.indices where index.roles[skill] == nil && skill != index.fallback {
-            value = max(value, 0.95 * result.totals[skill])
+        for skill in result.totals.indices where skill != index.fallback {
+            let isItsOwn = index.roles[skill] == nil || result.comparison.similarity[skill] >= Self.exampleThreshold
+            if isItsOwn { value = max(value, 0.95 * result.totals[skill]) }
         }
         return value + (value > 0 && result.reading.grammar.contains(.deictic) ? 0.08 : 0)
     }
@@ -208,17 +223,14 @@ public struct IntentModel: Sendable {
         let bestScore = best.map { result.totals[$0] } ?? 0
         let fallbackScore = index.fallback.map { result.totals[$0] } ?? 0
         if !scorer.cuesDecide { return learnedSteps(result, best, bestScore, fallbackScore) }
-        if result.missingDeed >= Self.deedThreshold, result.missingDeed >= max(bestScore, fallbackScore) { return [] }
+        if asksForMissingDeed(result, beside: max(bestScore, fallbackScore)) { return [] }
 
         let wishes = builder.wishes(result)
         if !hasMaterial, let composite = builder.composite(result, wishes: wishes) { return composite }
         if let several = builder.steps(of: wishes, result, hasMaterial: hasMaterial) { return several }
 
-        // Text work that no skill does: what else was found is beside the point.
         let bestCue = best.map { result.cues[$0] } ?? 0
-        let isExample = best.map { result.comparison.similarity[$0] >= Self.exampleThreshold } ?? false
-        let isForeign =
-            result.missingTopic >= CueWeights.strong && bestCue < result.missingTopic - 0.1 && lent == 0 && !isExample
+        let isForeign = lent == 0 && asksForMissingTopic(result, beside: best)
         if let fallback = index.fallback, fallbackScore > bestScore, fallbackScore >= least(fallback, Self.threshold) {
             return [PlanBuilder.Step(skill: fallback, after: [])]
         }
@@ -231,6 +243,28 @@ public struct IntentModel: Sendable {
             return [PlanBuilder.Step(skill: best, after: [])]
         }
         return index.fallback.map { [PlanBuilder.Step(skill: $0, after: [])] } ?? []
+    }
+
+    /// Whether something is to be done that no skill here does.
+    private func asksForMissingDeed(_ result: SkillScorer.Result, beside score: Double) -> Bool {
+        result.missingDeed >= Self.deedThreshold && result.missingDeed >= score
+    }
+
+    /// Whether it is about text work that no skill here does: what else was found is beside the point.
+    private func asksForMissingTopic(_ result: SkillScorer.Result, beside best: Int?) -> Bool {
+        let cue = best.map { result.cues[$0] } ?? 0
+        let isExample = best.map { result.comparison.similarity[$0] >= Self.exampleThreshold } ?? false
+        return result.missingTopic >= CueWeights.strong && cue < result.missingTopic - 0.1 && !isExample
+    }
+
+    /// Why the best skill was not chosen although its score is high enough, for people; nil where it is not.
+    private func refusal(_ skill: Int, _ result: SkillScorer.Result) -> String? {
+        guard result.totals[skill] >= least(skill, Self.threshold) else { return nil }
+        if scorer.cuesDecide, asksForMissingDeed(result, beside: 0) || asksForMissingTopic(result, beside: skill) {
+            return "not chosen: the text asks for something that no skill here does"
+        }
+        return result.totals[skill] < least(skill, Self.wordThreshold)
+            ? "not chosen: without a word that it is known by, a score of \(Self.wordThreshold) is needed" : nil
     }
 
     /// Steps where what was learned decides: the parts of the text that ask for different skills, at the same time.

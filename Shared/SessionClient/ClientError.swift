@@ -116,7 +116,7 @@ public struct Problem: Equatable, Sendable, CustomStringConvertible {
     public var description: String {
         var text = detail ?? title
         if let hint, !hint.isEmpty {
-            text += ": \(hint)"
+            text += text.hasSuffix(".") ? " \(hint)" : ": \(hint)"
         } else if status == 401 {
             text += "; set SKILLBUS_TOKEN to the gateway's token"
         }

@@ -5,8 +5,8 @@ public import Wire
 public protocol SkillArguments: Decodable, Sendable {
     /// A sentence per field, for the schema.
     static var descriptions: [String: String] { get }
-    /// The least and the greatest value of a field that is a number, for the schema: a value that a request names and
-    /// that is outside is not passed on. The skill itself refuses what is given to it all the same.
+    /// The least and the greatest value of a field that is a number. One outside that stands in the words of a request is
+    /// not passed on; one that is given as an argument is refused by name.
     static var ranges: [String: ClosedRange<Int>] { get }
 }
 
@@ -36,12 +36,26 @@ extension SkillArguments {
     public static func decode(_ value: JSONValue?) throws(SkillError) -> Self {
         let given = value?.object ?? [:]
         try refuseUnknown(given)
+        try refuseOutside(given)
         do {
             let bytes = if let value { try JSONBody.encode(value) } else { Array("{}".utf8) }
             return try JSONBody.decode(Self.self, from: bytes)
         } catch {
             let reason = if case .body(_, let reason) = error { reason } else { "\(error)" }
             throw SkillError(JobError.Code.invalidArguments, "invalid arguments: \(reason)")
+        }
+    }
+
+    private static func refuseOutside(_ given: [String: JSONValue]) throws(SkillError) {
+        for (field, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            guard let number = given[field]?.number,
+                number < Double(range.lowerBound) || number > Double(range.upperBound)
+            else { continue }
+            let shown = given[field]?.integer.map { "\($0)" } ?? "\(number)"
+            throw SkillError(
+                JobError.Code.invalidArguments,
+                "\(field) must be between \(range.lowerBound) and \(range.upperBound); it is \(shown)"
+            )
         }
     }
 

@@ -25,6 +25,42 @@ struct InstructionTests {
         #expect(decision.material == Self.passage)
     }
 
+    /// Words of a page, with a measure and a number in its last paragraph, which look like a question to a calculator.
+    private static let page = """
+        # How a tide mill turned the sea into flour
+
+        A tide mill has no river. The sea comes in through a gate, the gate shuts by itself, and the pond behind it is full.
+
+        Most mills used a wheel between three and six metres across. The power was modest. A typical mill delivered between \
+        five and twenty kilowatts to the stones, less than the engine of a small car today. 6 * 7 sacks of grain an hour.
+        """
+
+    @Test(
+        "A few words above a page are its instruction",
+        arguments: [
+            ("summarise: \(page)", "summarize"), ("extract keywords: \(page)", "keywords"),
+            ("keywords\n\(page)", "keywords"), ("提取关键词\n\(page)", "keywords"), ("总结：\(page)", "summarize"),
+            ("tl;dr\n\n\(page)", "summarize"),
+        ]
+    )
+    func headings(_ text: String, skill: String) {
+        let decision = model.decide(RoutingQuestion(text: text))
+        #expect(decision.plan.steps.map(\.skill) == [skill], "\(decision.instruction)")
+        // The mark of its title is not the page's first word.
+        #expect(decision.material?.hasSuffix("sacks of grain an hour.") == true)
+    }
+
+    @Test("Why the best skill was not chosen is said to whoever asks")
+    func refusals() {
+        let usual = IntentModel(manifests: Manifests.usual)
+        for text in ["book a flight and a summary of hotels", "translate the key points into French", "把摘要翻译成法语"] {
+            let decision = usual.decide(RoutingQuestion(text: text))
+            #expect(!decision.plan.steps.map(\.skill).contains("summarize"))
+            let score = decision.scores.first { $0.skill == "summarize" }
+            #expect(score?.reasons.last?.hasPrefix("not chosen: ") == true, "\(text)")
+        }
+    }
+
     @Test("A short text is all instruction, also when it has two lines")
     func wholeTexts() {
         for text in [

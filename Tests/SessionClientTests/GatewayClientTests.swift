@@ -47,7 +47,7 @@ struct GatewayClientTests {
             _ = try await GatewayClient(url: server.url).createSession()
         }
         #expect(error?.isTransient == true)
-        #expect(error?.description == "No.: Wait (try again in 2 s)")
+        #expect(error?.description == "No. Wait (try again in 2 s)")
     }
 
     @Test("A request carries all that was given, with token and key")

@@ -53,6 +53,18 @@ struct ArgumentTests {
         #expect(properties == ["points": ["type": "integer", "minimum": 1, "maximum": 10]])
     }
 
+    @Test func anArgumentOutsideItsRangeIsNamed() throws {
+        #expect(try Ranged.decode(["points": 10]).points == 10)
+        for (value, shown) in [(JSONValue.integer(11), "11"), (0, "0"), (-3, "-3"), (.integer(.max), "9223372036854775807")] {
+            #expect { _ = try Ranged.decode(["points": value]) } throws: { error in
+                let error = error as? SkillError
+                return error?.code == JobError.Code.invalidArguments
+                    && error?.message.hasPrefix("points must be between 1 and 10") == true
+                    && error?.message.hasSuffix(shown) == true
+            }
+        }
+    }
+
     @Test func argumentsAreDecoded() throws {
         let sample = try Sample.decode(["points": 3, "style": "long", "tags": ["a"], "range": ["from": 1]])
         #expect(sample.points == 3)

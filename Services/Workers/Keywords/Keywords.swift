@@ -52,9 +52,6 @@ struct Keywords: Skill {
 
     func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
         let count = arguments.count ?? arguments.top ?? Self.usualCount
-        guard 1...50 ~= count else {
-            throw SkillError(JobError.Code.invalidArguments, "count must be between 1 and 50; it is \(count)")
-        }
         let request = try Request.material(input, language: arguments.language)
         let words = Words(isChinese: request.isChinese)
         context.progress(words.reading, fraction: 0)

@@ -66,15 +66,6 @@ struct Summarize: Skill {
 
     func execute(_ input: SkillInput, _ arguments: Arguments, _ context: SkillContext) async throws -> SkillOutput {
         let wanted = arguments.points ?? arguments.max_points
-        if let wanted, !(1...10).contains(wanted) {
-            throw SkillError(JobError.Code.invalidArguments, "points must be between 1 and 10; it is \(wanted)")
-        }
-        if let characters = arguments.max_chars, !(10...2000).contains(characters) {
-            throw SkillError(
-                JobError.Code.invalidArguments,
-                "max_chars must be between 10 and 2000; it is \(characters)"
-            )
-        }
         let request = try Request.material(input, language: arguments.language)
         let bytes = request.text.utf8.count
         if let model = try await access.model(for: context, sending: bytes, isChinese: request.isChinese) {
