@@ -31,7 +31,9 @@ extension IntentModel {
     /// from the other, neither preferred by its priority. The one that takes what no other serves is never among them, and
     /// a plan of several steps says what is meant.
     func candidates(_ chosen: [Int], after last: [Int], _ result: SkillScorer.Result) -> [Plan.Candidate] {
-        guard margin > 0, chosen.count == 1, !last.contains(where: chosen.contains), let first = chosen.first, first != index.fallback else { return [] }
+        guard margin > 0, chosen.count == 1, !last.contains(where: chosen.contains), let first = chosen.first,
+            first != index.fallback
+        else { return [] }
         let manifests = index.manifests
         let others = manifests.indices.filter { other in
             other != first && other != index.fallback && !result.isDenied[other]

@@ -155,12 +155,16 @@ struct ManifestIndex: Sendable {
     }
 
     /// How far cues may decide: by the share of the skills that are alone of a kind which the lexicon knows. 0 if they are
-    /// few, else 0.5 to 1.
+    /// few, else 0.5 to 1. Skills that say the same of themselves count as one: what tells them from the others tells all of
+    /// them.
     var cueTrust: Double {
         var isKnown = [Bool](repeating: false, count: manifests.count)
         for owners in owners {
             let strong = owners.filter { $0.strength >= 0.5 }
-            if strong.count == 1 { isKnown[strong[0].skill] = true }
+            guard let first = strong.first else { continue }
+            let description = manifests[first.skill].description
+            guard strong.allSatisfy({ manifests[$0.skill].description == description }) else { continue }
+            for share in strong { isKnown[share.skill] = true }
         }
         let share = Double(isKnown.count { $0 }) / Double(max(manifests.count, 1))
         return share < 0.55 ? 0 : min(1, 2 * share - 0.6)

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from conftest import BIN, ROOT, eventually
+from conftest import BIN, ROOT, Bus, eventually
 from http_client import Client
 from peers import Worker
 from wire import CANCEL, FAILED
@@ -22,14 +22,29 @@ def data(events, type):
 
 
 @pytest.fixture
+def own_bus(tmp_path):
+    """A router for each test: one knows for a while what skills there were."""
+    bus = Bus(tmp_path)
+    yield bus
+    bus.program.process.kill()
+    bus.program.close()
+
+
+@pytest.fixture
 def twins(own_bus, gateway):
     """Two skills that say the same of themselves, and a gateway whose router knows them."""
     client = gateway().client
     with Worker(own_bus.backend, "twin-a", displayName="Twin A", **TWIN) as a, \
             Worker(own_bus.backend, "twin-b", displayName="Twin B", **TWIN) as b:
         eventually(lambda: {"twin-a", "twin-b"} <= {skill["id"] for skill in client.get("/v1/skills").json["skills"]})
-        yield client, {"twin-a": a, "twin-b": b}
-    eventually(lambda: client.get("/v1/skills").json["skills"] == [])
+        workers = {"twin-a": a, "twin-b": b}
+
+        def is_learned():
+            scores = client.call("POST", "/v1/route", {"text": "总结一下这段话"}).json["scores"]
+            return all(any("in all" in reason for reason in score["reasons"]) for score in scores if score["skill"] in workers)
+
+        eventually(is_learned)
+        yield client, workers
 
 
 def test_whoever_can_be_asked_is_asked_which_of_two_is_meant(twins):
@@ -38,7 +53,8 @@ def test_whoever_can_be_asked_is_asked_which_of_two_is_meant(twins):
     _, events = client.run("总结一下这段话", session, can_clarify=True)
     assert types(events) == ["request.accepted", "clarify", "request.failed"]
     candidates = data(events, "clarify")["candidates"]
-    assert [(entry["skill"], entry["displayName"]) for entry in candidates] == [("twin-a", "Twin A"), ("twin-b", "Twin B")]
+    # Which is the better one, the learning of their names may change.
+    assert {(entry["skill"], entry["displayName"]) for entry in candidates} == {("twin-a", "Twin A"), ("twin-b", "Twin B")}
     assert all(0 < entry["score"] <= 1 for entry in candidates)
     error = data(events, "request.failed")["error"]
     assert error["code"] == "ambiguous" and "Twin A" in error["message"] and "twin-b" in error["hint"]
@@ -55,15 +71,16 @@ def test_whoever_can_be_asked_is_asked_which_of_two_is_meant(twins):
 def test_whoever_cannot_be_asked_gets_the_better_one(twins):
     client, workers = twins
     route = client.call("POST", "/v1/route", {"text": "总结一下这段话"}).json
-    assert [step["skill"] for step in route["steps"]] == ["twin-a"]
-    assert [entry["skill"] for entry in route["candidates"]] == ["twin-a", "twin-b"]
+    better = route["candidates"][0]["skill"]
+    assert [step["skill"] for step in route["steps"]] == [better]
+    assert {entry["skill"] for entry in route["candidates"]} == set(workers)
     for fields in ({}, {"can_clarify": False}):
         session = client.session()
         request = client.request(session, "总结一下这段话", **fields).json["id"]
-        job = workers["twin-a"].job()
+        job = workers[better].job()
         assert "canClarify" not in job.input
-        workers["twin-a"].start(job)
-        workers["twin-a"].finish(job, "short")
+        workers[better].start(job)
+        workers[better].finish(job, "short")
         with client.follow(session) as stream:
             events = stream.until_end(request)
         assert "clarify" not in types(events) and types(events)[-1] == "request.finished"
@@ -148,7 +165,6 @@ def test_one_step_of_five_leaves_four_results_and_one_error(own_bus, gateway, en
         if end == "hangs":
             workers["dome"].expect(CANCEL)
     running.sound()
-    eventually(lambda: client.get("/v1/skills").json["skills"] == [])
 
 
 def test_what_a_chain_has_made_before_it_fails_is_not_lost(own_bus, gateway):
@@ -182,7 +198,6 @@ def test_what_a_chain_has_made_before_it_fails_is_not_lost(own_bus, gateway):
         # It is what was said, also for what the user asks next.
         messages = client.get(f"/v1/sessions/{session}").json["messages"]
         assert [message["text"] for message in messages] == [text, "thirty days"]
-    eventually(lambda: client.get("/v1/skills").json["skills"] == [])
 
 
 def test_the_examples_of_the_documentation_come_out_as_it_says(system):
