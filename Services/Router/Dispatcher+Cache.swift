@@ -20,11 +20,10 @@ extension Dispatcher {
             finish(job, payload, text: text, now: now)
             return true
         }
-        // Where the user is asked something, another's answer is not his.
-        guard !isPersonal else { return false }
-        guard let flight = cache.flights[key] else {
+        // Where the user is asked something, another's answer is not his: nobody waits for such a job.
+        guard !isPersonal, let flight = cache.flights[key] else {
             let flight = Flight(key: key, leader: job, lifetime: version.cacheLifetime)
-            cache.flights[key] = flight
+            if !isPersonal { cache.flights[key] = flight }
             job.flight = flight
             return false
         }
@@ -69,7 +68,7 @@ extension Dispatcher {
         finished.cached = true
         finished.milliseconds = 0
         guard let payload = try? finished.encoded() else { return leave(job, now: now) }
-        cache.flights[flight.key] = nil
+        close(flight)
         job.flight = nil
         let manifest = worker?.registration.manifests.first { $0.id == job.skill }
         if manifest?.version == flight.key.version {
@@ -92,7 +91,7 @@ extension Dispatcher {
             cache.bytesWaiting -= job.size
             return
         }
-        cache.flights[flight.key] = nil
+        close(flight)
         var left = flight.followers
         for follower in left {
             cache.bytesWaiting -= follower.size
@@ -110,6 +109,11 @@ extension Dispatcher {
             left = [next]
         }
         for follower in left { startAlone(follower, now: now) }
+    }
+
+    /// Nobody joins it any more.
+    private mutating func close(_ flight: Flight) {
+        if cache.flights[flight.key] === flight { cache.flights[flight.key] = nil }
     }
 
     private mutating func startAlone(_ job: Job, now: UInt64) {

@@ -64,6 +64,11 @@ extension WorkerRuntime {
         found.forEach { $0.resume(returning: .success(header.value == 1)) }
     }
 
+    /// The party that an execution waits for an answer about.
+    func openQuestion(of execution: WorkerExecution) -> String? {
+        state.withLock { $0.questions.values.first { $0.execution === execution }?.party }
+    }
+
     /// Says the questions again whose answer has not come. Returns when to look again.
     func askAgain(_ state: inout State, now: UInt64) -> UInt64 {
         var next = UInt64.max

@@ -118,16 +118,7 @@ extension WorkerRuntime {
             }
             return next
         }
-        for execution in overdue {
-            execution.stop(
-                JobError(
-                    code: JobError.Code.timeout,
-                    message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
-                    retryable: true
-                ),
-                now: now
-            )
-        }
+        for execution in overdue { execution.stop(overtime(execution), now: now) }
         for execution in abandoned { fail(execution, execution.stopReason ?? stuck(execution)) }
         for execution in released { execution.fence() }
         if hasDrained {
@@ -172,6 +163,22 @@ extension WorkerRuntime {
         }
         if isChanged { state.links[link] = known }
         return known.lastHeartbeat + known.heartbeat
+    }
+
+    private func overtime(_ execution: WorkerExecution) -> JobError {
+        if let party = openQuestion(of: execution) {
+            return JobError(
+                code: JobError.Code.timeout,
+                message: "nobody answered in time whether data may go to \(party)",
+                hint: "answer sooner, or ask in a session that allows it: skillbus ask --privacy allow",
+                retryable: true
+            )
+        }
+        return JobError(
+            code: JobError.Code.timeout,
+            message: "the skill took longer than its limit of \(execution.skill.manifest.timeout) s",
+            retryable: true
+        )
     }
 
     func stuck(_ execution: WorkerExecution) -> JobError {

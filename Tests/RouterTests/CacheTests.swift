@@ -263,6 +263,10 @@ struct CacheTests {
         #expect(dispatches.count == 2)
         for (execution, _) in dispatches { try finish(&bench, execution, peer) }
         #expect(bench.dispatcher.cache.flights.isEmpty)
+        _ = bench.taken()
+        // What he was answered is there for him all the same.
+        let third = try submit(&bench, asked)
+        #expect(try ends(&bench)[third]?.cached == true)
     }
 
     /// A request that is submitted anew takes its part in a flight with it.

@@ -117,7 +117,9 @@ def test_always_is_for_all_of_the_session(teller, gateway):
 def test_a_question_ends_with_the_time_of_its_request(teller, gateway):
     client = gateway().client
     _, events = client.run("secret", session(client, "ask"), skill="teller", timeout=1)
-    assert events[-1][1] == "request.failed" and events[-1][2]["data"]["error"]["code"] == "timeout"
+    error = events[-1][2]["data"]["error"]
+    assert events[-1][1] == "request.failed" and error["code"] == "timeout"
+    assert error["message"] == f"nobody answered in time whether data may go to {PARTY}"
 
 
 def test_an_answer_outlives_gateway_and_router(tmp_path, start):

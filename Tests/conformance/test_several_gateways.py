@@ -13,7 +13,7 @@ from conftest import BIN, Program, eventually
 from gateways import Echo
 from http_client import Client
 from peers import Worker
-from wire import CANCEL, DELTA, DISPATCH, FENCED, FINISHED
+from wire import APPROVAL, APPROVAL_ASKED, CANCEL, DELTA, DISCLOSURE, DISPATCH, FENCED, FINISHED
 
 pytestmark = pytest.mark.skipif(postgres.programs() is None, reason="no PostgreSQL server is installed")
 
@@ -410,3 +410,50 @@ def test_a_password_on_the_command_line_is_refused(tmp_path):
     program = Program("skillbus-gateway", "--store", "postgres://skillbus:secret@127.0.0.1/skillbus", folder=tmp_path)
     assert program.process.wait(10) == 2
     assert "--store-password" in program.output and "secret" not in program.output
+
+
+def test_an_answer_may_be_given_at_any_gateway(own_bus, nodes, server):
+    a, b = nodes()
+    question = {"party": "party.test", "bytes": 5, "purpose": "telling"}
+    with Worker(own_bus.backend, "sg-asker") as worker:
+        session = a.client.call("POST", "/v1/sessions", {"privacy": "ask"}).json["id"]
+        request = a.client.request(session, "hello", skill="sg-asker").json["id"]
+        job = worker.job()
+        worker.start(job)
+        worker.say(job, 2, (APPROVAL_ASKED, question))
+        path = f"/v1/sessions/{session}/requests/{request}/approval"
+        with b.client.follow(session) as stream:
+            while stream.event()[1] != "approval":
+                pass
+            # The other one does not know what is open.
+            assert b.client.call("POST", path, {"choice": "always"}).json["code"] == "invalid"
+            assert b.client.call("POST", path, {"choice": "always", "party": "party.test"}).status == 204
+            # Whoever has the request finds the answer when the question is asked again.
+            worker.say(job, 3, (APPROVAL_ASKED, question))
+            answer = worker.expect(APPROVAL)
+            assert (answer.job, answer.value, answer.body) == (job.job, 1, b"party.test")
+            worker.say(job, 4, (DISCLOSURE, question), finished("told"))
+            events = stream.until_end(request)
+        assert [event[1] for event in events].count("approval") == 0
+        # The next request of the session brings it along.
+        b.client.request(session, "more", skill="sg-asker")
+        job = worker.job()
+        assert job.input["approved"] == ["party.test"]
+        worker.say(job, 1, finished("told"))
+    listed = b.client.get("/v1/disclosures").json["disclosures"]
+    assert [(entry["session"], entry["bytes"]) for entry in listed if entry["session"] == session] == [(session, 5)]
+
+
+def test_a_session_is_forgotten_at_any_gateway(own_bus, nodes, server):
+    a, b = nodes()
+    with Worker(own_bus.backend, "sg-forget") as worker:
+        session = a.client.session()
+        a.client.request(session, "hello", skill="sg-forget")
+        worker.start(worker.job())
+        # It runs at the one; the other ends it, and deletes all of it.
+        with a.client.follow(session) as stream:
+            assert stream.event()[1] == "request.accepted"
+            assert b.client.call("DELETE", f"/v1/sessions/{session}").status == 204
+        for node in (a, b):
+            assert node.client.get(f"/v1/sessions/{session}").status == 404
+    sound(server, a)

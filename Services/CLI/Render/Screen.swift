@@ -79,6 +79,10 @@ final class Screen: Sendable {
             if event.type == SessionEvent.Kind.disclosure, let party = event.data["party"]?.string {
                 note("data goes to \(party)", &state)
             }
+            // Whoever makes the request is asked by others.
+            if request == nil, event.type == SessionEvent.Kind.approval, let words = event.data["question"]?.string {
+                note(words, &state)
+            }
         }
         for piece in state.answer.pieces(for: view) { try write(piece, &state) }
         if view.state.isTerminal && request != nil { state.isOver = true }

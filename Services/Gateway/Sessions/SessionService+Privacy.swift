@@ -46,7 +46,10 @@ extension SessionService {
     /// The party that a request waits for an answer about, if it is one.
     private func onlyQuestion(of request: Identifier) throws(GatewayError) -> String {
         let open = requests.openQuestions(of: request)
-        guard let first = open.first else { throw .noQuestion }
+        guard let first = open.first else {
+            guard sharedStore != nil, !requests.has(request) else { throw .noQuestion }
+            throw .invalid(field: "party", reason: "must say who is meant: another gateway goes on with the request")
+        }
         guard open.count == 1 else {
             throw .invalid(field: "party", reason: "must say who is meant: \(open.joined(separator: ", "))")
         }
