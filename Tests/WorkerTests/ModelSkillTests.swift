@@ -18,7 +18,8 @@ import Wire
     private static func event(_ text: String) -> String {
         var json = JSONText()
         json.string(text)
-        return #"data: {"choices":[{"index":0,"delta":{"content":\#(String(decoding: json.bytes, as: UTF8.self))}}]}"# + "\n\n"
+        return #"data: {"choices":[{"index":0,"delta":{"content":\#(String(decoding: json.bytes, as: UTF8.self))}}]}"#
+            + "\n\n"
     }
 
     private static func say(_ text: String, _ connection: Connection) {
@@ -64,7 +65,10 @@ import Wire
         #expect(messages.first?.role == "system" && messages.last?.text == "now")
         #expect(messages.dropFirst().first?.role == "user")
         #expect(messages.reduce(0) { $0 + $1.text.utf8.count } < 18 * 1024)
-        #expect(messages.contains { $0.text.contains("question 39") } && !messages.contains { $0.text.contains("question 1 ") })
+        #expect(
+            messages.contains { $0.text.contains("question 39") }
+                && !messages.contains { $0.text.contains("question 1 ") }
+        )
         #expect(messages.contains { $0.text.contains("[…]") && $0.text.hasPrefix("界") })
     }
 
@@ -120,7 +124,9 @@ import Wire
         #expect(local.engine == "offline")
         let run = await SkillRun(local, SkillInput(text: "hello"))
         #expect(run.output != nil && engines(run) == ["offline"])
-        #expect(run.events.contains { if case .progress(let text, _) = $0 { text.contains("192.0.2.1") } else { false } })
+        #expect(
+            run.events.contains { if case .progress(let text, _) = $0 { text.contains("192.0.2.1") } else { false } }
+        )
         // Who is asked and says no is served offline as well.
         let refused = await SkillRun(local, SkillInput(text: "hello"), privacy: .ask)
         #expect(refused.output != nil && engines(refused) == ["offline"] && disclosures(refused).isEmpty)
@@ -142,7 +148,8 @@ import Wire
 
     @Test func nothingOutsideIsAFallbackOfWhatIsHere() async throws {
         let endpoints = [
-            try Endpoint(url: "http://127.0.0.1:1/v1", model: "here"), try Endpoint(url: "http://192.0.2.1:9/v1", model: "far"),
+            try Endpoint(url: "http://127.0.0.1:1/v1", model: "here"),
+            try Endpoint(url: "http://192.0.2.1:9/v1", model: "far"),
         ]
         let chat = Chat(access: ModelAccess(client: LLMClient(endpoints, timeouts: quick, rounds: 1)))
         #expect(chat.engine == "here")
@@ -173,7 +180,10 @@ import Wire
     // MARK: summarize
 
     private func file(_ text: String) -> SkillInput {
-        SkillInput(text: "summarise this", attachments: [.init(name: "a.txt", mediaType: "text/plain", data: Array(text.utf8))])
+        SkillInput(
+            text: "summarise this",
+            attachments: [.init(name: "a.txt", mediaType: "text/plain", data: Array(text.utf8))]
+        )
     }
 
     private static func isLast(_ request: ScriptedServer.Request) -> Bool {
@@ -255,7 +265,8 @@ import Wire
 
     @Test(arguments: [
         ("- a\n- b\n- c\n", ["a", "b"]), ("3.5 million people came\n", ["3.5 million people came"]),
-        ("1、第一\n2、第二", ["第一", "第二"]), ("# Summary\n\nSummary:\n- x\n- x\n", ["x"]), ("only one, unmarked", ["only one, unmarked"]),
+        ("1、第一\n2、第二", ["第一", "第二"]), ("# Summary\n\nSummary:\n- x\n- x\n", ["x"]),
+        ("only one, unmarked", ["only one, unmarked"]),
         ("", []), ("-\n*\n", []), ("- 2021 was dry\n", ["2021 was dry"]),
     ])
     func pointsAreReadHoweverTheyAreMarked(_ written: String, _ points: [String]) {
