@@ -136,10 +136,15 @@ import Wire
         let far = LLMClient([try Endpoint(url: "http://192.0.2.1:9/v1", model: "far")], timeouts: quick, rounds: 1)
         let asked = Mutex<[Disclosure]>([])
         let chat = Chat(access: ModelAccess(client: far))
-        let run = await SkillRun(chat, SkillInput(text: "hello"), privacy: policy) { disclosure in
-            asked.withLock { $0.append(disclosure) }
-            return true
-        }
+        let run = await SkillRun(
+            chat,
+            SkillInput(text: "hello"),
+            privacy: policy,
+            allows: { disclosure in
+                asked.withLock { $0.append(disclosure) }
+                return true
+            }
+        )
         // Nobody is there, which the skill finds out by trying.
         #expect(run.error != nil)
         #expect(disclosures(run).map(\.bytes) == [5] && disclosures(run).allSatisfy { $0.party.contains("192.0.2.1") })
