@@ -192,6 +192,7 @@ let package = Package(
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
         bench("Store", ["SessionStore", "Telemetry", "Lifecycle", "Wire"]),
+        bench("LLM", ["LLM", "TestSupport"]),
         bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",

@@ -26,6 +26,7 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
 
     /// The text with dots where the key stands in it: endpoints like to repeat what they refuse.
     func hidden(in text: String) -> String {
-        text.contains(secret) ? text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: description) : text
+        text.contains(secret)
+            ? text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: description) : text
     }
 }

@@ -45,7 +45,9 @@ struct AnswerReader: Sendable {
         if form == .unknown {
             document += bytes
             let start = document.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-            guard let first = document.dropFirst(start).first(where: { $0 != 0x20 && !(0x09...0x0D ~= $0) }) else { return }
+            guard let first = document.dropFirst(start).first(where: { $0 != 0x20 && !(0x09...0x0D ~= $0) }) else {
+                return
+            }
             form = first == 0x7B || first == 0x5B ? .document : .events
             guard form == .events else { return }
             let all = document
@@ -77,7 +79,9 @@ struct AnswerReader: Sendable {
         if event.type == "error" {
             let json = try? JSONBody.decode(JSONValue.self, from: data)
             let words = String(decoding: data.prefix(500), as: UTF8.self)
-            throw failed(Fault.inAnswer(json.flatMap { Fault($0) } ?? Fault(.string(words)) ?? Fault(message: words), endpoint))
+            throw failed(
+                Fault.inAnswer(json.flatMap { Fault($0) } ?? Fault(.string(words)) ?? Fault(message: words), endpoint)
+            )
         }
         let body: CompletionBody
         do {

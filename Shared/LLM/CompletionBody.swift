@@ -34,7 +34,9 @@ struct CompletionBody: Decodable {
         model = try? members.decodeIfPresent(String.self, forKey: .model)
         if let error = try members.decodeIfPresent(JSONValue.self, forKey: .error) {
             fault = Fault(error) ?? Fault(.string("an error without words"))
-        } else if !hasChoice, usage == nil, !members.contains(.choices), members.contains(.message) || members.contains(.detail) {
+        } else if !hasChoice, usage == nil, !members.contains(.choices),
+            members.contains(.message) || members.contains(.detail)
+        {
             // vLLM's older form has the error's members where an answer's should be.
             fault = Fault(try JSONValue(from: decoder))
         }

@@ -14,7 +14,10 @@ struct Dialect: Sendable {
         guard case .refused(let status) = error.kind, status == 400 || status == 422, error.cause == nil else {
             return nil
         }
-        let words = ["unsupported", "not support", "unknown", "unrecognized", "unexpected", "extra", "not allowed", "not permitted"]
+        let words = [
+            "unsupported", "not support", "unknown", "unrecognized", "unexpected", "extra", "not allowed",
+            "not permitted",
+        ]
         let message = error.message.lowercased()
         guard words.contains(where: message.contains) else { return nil }
         return Field.allCases.first { message.contains($0.rawValue) && !lacks.contains($0) }

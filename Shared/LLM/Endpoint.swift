@@ -23,10 +23,16 @@ public struct Endpoint: Sendable {
         let address: WebAddress
         do { address = try WebAddress(url) } catch {
             // Not with the text itself: it may have a password in it.
-            throw LLMError(.configuration, "the model endpoint's address is none (\(error.reason)): it must be like http://127.0.0.1:11434/v1")
+            throw LLMError(
+                .configuration,
+                "the model endpoint's address is none (\(error.reason)): it must be like http://127.0.0.1:11434/v1"
+            )
         }
         guard !address.hasUser else {
-            throw LLMError(.configuration, "the model endpoint's address has a user or password in it: put the key into SKILLBUS_LLM_KEY_FILE")
+            throw LLMError(
+                .configuration,
+                "the model endpoint's address has a user or password in it: put the key into SKILLBUS_LLM_KEY_FILE"
+            )
         }
         guard !address.hasFragment else {
             throw LLMError(.configuration, "the model endpoint's address must not have a fragment")

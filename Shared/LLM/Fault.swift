@@ -54,7 +54,9 @@ struct Fault {
         let fault = json.flatMap { Fault($0) }
         var error = LLMError(.refused(head.status), "status \(head.status)")
         if let message = fault?.message ?? plain(body, head), !message.isEmpty { error.message = message }
-        if 300...399 ~= head.status { error.message = "it redirects, which is not followed: set the address that it names" }
+        if 300...399 ~= head.status {
+            error.message = "it redirects, which is not followed: set the address that it names"
+        }
         error.code = fault?.code
         error.type = fault?.type
         error.cause = cause(error, status: head.status)
@@ -93,7 +95,8 @@ struct Fault {
     private static func plain(_ body: [UInt8], _ head: TransferHead) -> String? {
         guard head.value("content-type")?.contains("html") != true else { return nil }
         let text = String(decoding: body.prefix(2000), as: UTF8.self)
-        guard let line = text.split(whereSeparator: \.isNewline).first, !line.hasPrefix("<"), !line.hasPrefix("{") else {
+        guard let line = text.split(whereSeparator: \.isNewline).first, !line.hasPrefix("<"), !line.hasPrefix("{")
+        else {
             return nil
         }
         return String(line)

@@ -36,7 +36,8 @@ public struct LLMClient: Sendable {
     ///   - timeouts: how long the parts of a call may take.
     ///   - rounds: how often an endpoint that may do better later is tried.
     ///   - concurrency: how many calls run at a time.
-    public init(_ endpoints: [Endpoint], timeouts: LLMTimeouts = LLMTimeouts(), rounds: Int = 3, concurrency: Int = 16) {
+    public init(_ endpoints: [Endpoint], timeouts: LLMTimeouts = LLMTimeouts(), rounds: Int = 3, concurrency: Int = 16)
+    {
         self.endpoints = endpoints
         self.timeouts = timeouts
         self.rounds = max(1, rounds)
@@ -136,7 +137,14 @@ public struct LLMClient: Sendable {
                 var bytes: [UInt8]?
                 if let json = body(endpoint) { bytes = try? JSONBody.encode(json) }
                 let seconds = max(0.001, plan.remaining)
-                let request = transfer(method, function, endpoint, bytes, allowsOutside: allowsOutside, seconds: seconds)
+                let request = transfer(
+                    method,
+                    function,
+                    endpoint,
+                    bytes,
+                    allowsOutside: allowsOutside,
+                    seconds: seconds
+                )
                 return try await once(request, endpoint)
             } catch {
                 guard let retry = plan.next(after: error) else {
@@ -161,7 +169,9 @@ public struct LLMClient: Sendable {
         } catch {
             throw self.failure(error, endpoint, .firstToken)
         }
-        guard let bytes = whole else { throw Fault.tidy(LLMError(.badResponse, "an answer of more than 64 MiB"), endpoint) }
+        guard let bytes = whole else {
+            throw Fault.tidy(LLMError(.badResponse, "an answer of more than 64 MiB"), endpoint)
+        }
         guard 200...299 ~= head.status else { throw Fault.refusal(head, bytes, endpoint) }
         guard let json = try? JSONBody.decode(JSONValue.self, from: bytes) else {
             throw Fault.tidy(LLMError(.badResponse, "the answer is no JSON"), endpoint)
@@ -205,10 +215,12 @@ extension LLMClient {
             case .unreachable(let reason): LLMError(.unreachable, "no connection: \(reason)")
             case .outside: LLMError(.outside, "it is not on this host, and this call may not leave it")
             case .interrupted(let reason): LLMError(.truncated, "the connection broke: \(reason)")
-            case .timeout(let total): LLMError(.timeout(.total), "the call took longer than \(seconds(total.rounded())) s")
+            case .timeout(let total):
+                LLMError(.timeout(.total), "the call took longer than \(seconds(total.rounded())) s")
             case .late where phase == .firstToken:
                 LLMError(.timeout(.firstToken), "nothing came of an answer within \(seconds(timeouts.firstToken)) s")
-            case .late: LLMError(.timeout(.idle), "it fell silent for \(seconds(timeouts.idle)) s in the middle of its answer")
+            case .late:
+                LLMError(.timeout(.idle), "it fell silent for \(seconds(timeouts.idle)) s in the middle of its answer")
             case .badResponse(let reason): LLMError(.badResponse, "no HTTP: \(reason)")
             case .cancelled: LLMError(.cancelled, "cancelled")
             }

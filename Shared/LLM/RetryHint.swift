@@ -8,7 +8,9 @@ enum RetryHint {
 
     /// Seconds; 0 for a date that has passed; nil where nothing usable is said.
     static func seconds(_ head: TransferHead, _ body: JSONValue?) -> Double? {
-        if let value = head.value("retry-after-ms").flatMap(Double.init), usable(value) { return min(value / 1000, longest) }
+        if let value = head.value("retry-after-ms").flatMap(Double.init), usable(value) {
+            return min(value / 1000, longest)
+        }
         if let text = head.value("retry-after") {
             if let value = Double(text) {
                 if usable(value) { return min(value, longest) }

@@ -49,7 +49,11 @@ struct ThoughtSplitter: Sendable {
             case .start:
                 let first = bytes[position...].firstIndex { !Self.isSpace($0) } ?? bytes.count
                 guard first < bytes.count else {
-                    if !isLast { pending = Array(bytes[position...]) } else if !hasThought { add(bytes[position...], to: &parts) }
+                    if !isLast {
+                        pending = Array(bytes[position...])
+                    } else if !hasThought {
+                        add(bytes[position...], to: &parts)
+                    }
                     return parts
                 }
                 switch Self.tag(bytes[first...], isClosing: false, isLast: isLast) {
@@ -142,7 +146,11 @@ struct ThoughtSplitter: Sendable {
         guard !bytes.isEmpty else { return }
         noteEnd(bytes)
         let piece = String(decoding: bytes, as: UTF8.self)
-        if case .text(let before)? = parts.last { parts[parts.count - 1] = .text(before + piece) } else { parts.append(.text(piece)) }
+        if case .text(let before)? = parts.last {
+            parts[parts.count - 1] = .text(before + piece)
+        } else {
+            parts.append(.text(piece))
+        }
     }
 
     private func think(_ bytes: ArraySlice<UInt8>, _ parts: inout [Part]) {

@@ -53,7 +53,12 @@ struct ToolCallAssembler: Sendable {
     func calls(areComplete: Bool) -> [ToolCall] {
         calls.enumerated().map { number, call in
             let id = call.id.isEmpty ? "call_\(number)_\(String(UInt64.random(in: 0 ... .max), radix: 36))" : call.id
-            return ToolCall(id: id, name: call.name, arguments: call.arguments, isComplete: areComplete && !call.name.isEmpty)
+            return ToolCall(
+                id: id,
+                name: call.name,
+                arguments: call.arguments,
+                isComplete: areComplete && !call.name.isEmpty
+            )
         }
     }
 }

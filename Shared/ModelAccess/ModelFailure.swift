@@ -93,7 +93,8 @@ struct ModelFailure {
 
     private var hint: String? {
         switch error.kind {
-        case .configuration: isChinese ? "请检查 SKILLBUS_LLM_ 开头的设置。" : "Check the settings that begin with SKILLBUS_LLM_."
+        case .configuration:
+            isChinese ? "请检查 SKILLBUS_LLM_ 开头的设置。" : "Check the settings that begin with SKILLBUS_LLM_."
         case .outside:
             isChinese
                 ? "用 --privacy ask 或 allow 提问可允许外部模型，或使用本机的模型。"
@@ -109,12 +110,14 @@ struct ModelFailure {
         case .cancelled: nil
         case .refused, .stream:
             switch error.cause {
-            case .contextOverflow: isChinese ? "请缩短文字，或使用上下文更长的模型。" : "Shorten the text, or use a model that reads more."
+            case .contextOverflow:
+                isChinese ? "请缩短文字，或使用上下文更长的模型。" : "Shorten the text, or use a model that reads more."
             case .rateLimit, .overloaded: wait
             case .quota: isChinese ? "请充值，或换用另一个模型服务。" : "Top the account up, or use another endpoint."
             case .key:
                 isChinese
-                    ? "请检查 SKILLBUS_LLM_KEY 或 SKILLBUS_LLM_KEY_FILE。" : "Check SKILLBUS_LLM_KEY or SKILLBUS_LLM_KEY_FILE."
+                    ? "请检查 SKILLBUS_LLM_KEY 或 SKILLBUS_LLM_KEY_FILE。"
+                    : "Check SKILLBUS_LLM_KEY or SKILLBUS_LLM_KEY_FILE."
             case .notFound:
                 isChinese
                     ? "请检查 SKILLBUS_LLM_MODEL 和 SKILLBUS_LLM_URL。" : "Check SKILLBUS_LLM_MODEL and SKILLBUS_LLM_URL."

@@ -5,7 +5,7 @@ internal import Synchronization
 /// What waits in between is bounded: a reader that is slow stops the connection, not the memory.
 public final class Exchange: Sendable {
     /// Above this the transfer is paused until the reader has taken what is there.
-    private static let buffered = 1 << 20
+    private static let buffered = 64 << 10
     /// How long a connection may take to come to its end once nobody reads it any more, in milliseconds.
     private static let leaving: UInt64 = 1000
 

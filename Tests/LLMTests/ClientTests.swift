@@ -29,7 +29,8 @@ import Wire
             }
         }
         let retries = Mutex<[Retry]>([])
-        let answer = try await LLMClient([try server.endpoint()]).answer(ChatRequest([ChatMessage(.user, "hi")])) { retry in
+        let answer = try await LLMClient([try server.endpoint()]).answer(ChatRequest([ChatMessage(.user, "hi")])) {
+            retry in
             retries.withLock { $0.append(retry) }
         }
         #expect(answer.text == "ok")
@@ -52,7 +53,9 @@ import Wire
     }
 
     @Test func whatCannotSucceedIsNotTriedAgain() async throws {
-        for (status, body) in [(401, "{}"), (400, "{}"), (429, #"{"error":{"code":"insufficient_quota","message":"quota"}}"#)] {
+        for (status, body) in [
+            (401, "{}"), (400, "{}"), (429, #"{"error":{"code":"insufficient_quota","message":"quota"}}"#),
+        ] {
             let server = try ScriptedServer { _, connection in connection.answer(status, body) }
             let client = LLMClient([try server.endpoint()])
             #expect(await failure { () throws(LLMError) in _ = try await client.say() }?.kind == .refused(status))
@@ -70,7 +73,8 @@ import Wire
 
     @Test func theNextEndpointTakesOverAtOnce() async throws {
         let first = try ScriptedServer { _, connection in connection.answer(401, #"{"error":{"message":"no"}}"#) }
-        let second = try ScriptedServer { _, connection in connection.stream(Reply.text("yes"), Reply.stop, Reply.done) }
+        let second = try ScriptedServer { _, connection in connection.stream(Reply.text("yes"), Reply.stop, Reply.done)
+        }
         let client = LLMClient([try first.endpoint("a"), try second.endpoint("b")])
         let answer = try await client.say()
         #expect(answer.text == "yes" && answer.model == "b")
@@ -167,7 +171,11 @@ import Wire
         let server = try KeptConnection(answers: ["HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"data\":[]}"])
         var timeouts = LLMTimeouts()
         timeouts.total = 1
-        let client = LLMClient([try Endpoint(url: "http://127.0.0.1:\(server.port)/v1", model: "m")], timeouts: timeouts, rounds: 1)
+        let client = LLMClient(
+            [try Endpoint(url: "http://127.0.0.1:\(server.port)/v1", model: "m")],
+            timeouts: timeouts,
+            rounds: 1
+        )
         #expect(try await client.models() == [])
         let error = await failure { () throws(LLMError) in _ = try await client.models() }
         #expect(error?.kind == .timeout(.total), "\(String(describing: error))")

@@ -1,5 +1,5 @@
-import Testing
 import TestSupport
+import Testing
 import Transfers
 import Wire
 
@@ -25,15 +25,20 @@ import Wire
             let piece = String(rest.prefix(size))
             rest = rest.dropFirst(size)
             take(splitter.feed(piece))
-            waited = max(waited, content.utf8.count - rest.reduce(0) { $0 + UTF8.width($1) } - thinking.utf8.count - text.utf8.count)
+            waited = max(
+                waited,
+                content.utf8.count - rest.reduce(0) { $0 + UTF8.width($1) } - thinking.utf8.count - text.utf8.count
+            )
         }
         take(splitter.end())
         return (thinking, text, waited)
     }
 
     @Test(arguments: [
-        ("<think>a</think>b", "a", "b"), ("<think>\na\n</think>\n\nb", "\na\n", "b"), ("\n <THINK>a</Think> b", "a", "b"),
-        ("<thinking>a</thinking>b", "a", "b"), ("<think>never closed", "never closed", ""), ("<think></think>b", "", "b"),
+        ("<think>a</think>b", "a", "b"), ("<think>\na\n</think>\n\nb", "\na\n", "b"),
+        ("\n <THINK>a</Think> b", "a", "b"),
+        ("<thinking>a</thinking>b", "a", "b"), ("<think>never closed", "never closed", ""),
+        ("<think></think>b", "", "b"),
         ("plain", "", "plain"), ("  plain", "", "  plain"), ("a < b and <b>bold</b>", "", "a < b and <b>bold</b>"),
         ("The tag <think> opens a thought.", "", "The tag <think> opens a thought."),
         ("<thinker>b", "", "<thinker>b"), ("<think>a <b> c</think>d", "a <b> c", "d"),
@@ -69,7 +74,8 @@ import Wire
     static let hints: [Hint] = [
         Hint(["Retry-After": "2"], 2), Hint(["Retry-After": "0.25"], 0.25), Hint(["Retry-After": "-1"], nil),
         Hint(["Retry-After": "soon"], nil), Hint(["Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT"], 0),
-        Hint(["Retry-After": "Sunday, 06-Nov-94 08:49:37 GMT"], 0), Hint(["Retry-After": "Sun Nov  6 08:49:37 1994"], 0),
+        Hint(["Retry-After": "Sunday, 06-Nov-94 08:49:37 GMT"], 0),
+        Hint(["Retry-After": "Sun Nov  6 08:49:37 1994"], 0),
         Hint(["Retry-After-Ms": "1500", "Retry-After": "9"], 1.5), Hint(["Retry-After": "1e400"], nil),
         Hint(["Retry-After": "nan"], nil),
         Hint(["x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m0.5s"], 60.5),
@@ -110,7 +116,10 @@ import Wire
 
     @Test func whatIsNoAnswerIsRefused() {
         let deep = "data: " + String(repeating: "[", count: 5000) + "\n\n"
-        for body in ["data: []\n\n", "data: 5\n\n", "data: {\n\n", deep, #"{"done":true}"#, "{\"a\":1}\n{\"b\":2}\n", "<html>", "data: {\"choices\":5}\n\n"] {
+        for body in [
+            "data: []\n\n", "data: 5\n\n", "data: {\n\n", deep, #"{"done":true}"#, "{\"a\":1}\n{\"b\":2}\n", "<html>",
+            "data: {\"choices\":5}\n\n",
+        ] {
             #expect(error(body) == (body == "<html>" ? .truncated : .badResponse), "\(body.prefix(40))")
         }
         #expect(error("") == .truncated)
@@ -119,8 +128,12 @@ import Wire
     }
 
     @Test func oddButHarmlessEventsAreRead() throws {
-        let odd = ["data: null\n\n", "data:\n\n", #"data: {"choices":null}"# + "\n\n", #"data: {"choices":[{"index":0}]}"# + "\n\n"]
-        let parts = #"data: {"choices":[{"delta":{"content":[{"type":"text","text":"a"},{"type":"thinking","thinking":[{"text":"t"}]}]}}]}"#
+        let odd = [
+            "data: null\n\n", "data:\n\n", #"data: {"choices":null}"# + "\n\n",
+            #"data: {"choices":[{"index":0}]}"# + "\n\n",
+        ]
+        let parts =
+            #"data: {"choices":[{"delta":{"content":[{"type":"text","text":"a"},{"type":"thinking","thinking":[{"text":"t"}]}]}}]}"#
         let answer = try read(odd.joined() + parts + "\n\ndata: [DONE]").get()
         #expect(answer.text == "a" && answer.thinking == "t")
     }
@@ -141,12 +154,16 @@ import Wire
 
     @Test func callsWithoutNumberOrIdAreToldApart() throws {
         let two = try calls(
-            #"{"function":{"name":"a","arguments":"{\"x\":1}"}}"#, #"{"function":{"name":"a","arguments":"{\"x\":2}"}}"#
+            #"{"function":{"name":"a","arguments":"{\"x\":1}"}}"#,
+            #"{"function":{"name":"a","arguments":"{\"x\":2}"}}"#
         )
         #expect(two.map(\.arguments) == [#"{"x":1}"#, #"{"x":2}"#] && Set(two.map(\.id)).count == 2)
         let one = try calls(#"{"function":{"name":"a","arguments":"{\"x\""}}"#, #"{"function":{"arguments":":1}"}}"#)
         #expect(one.map(\.arguments) == [#"{"x":1}"#])
-        let late = try calls(#"{"index":0,"function":{"arguments":"{}"}}"#, #"{"index":0,"id":"i","function":{"name":"n"}}"#)
+        let late = try calls(
+            #"{"index":0,"function":{"arguments":"{}"}}"#,
+            #"{"index":0,"id":"i","function":{"name":"n"}}"#
+        )
         #expect(late == [ToolCall(id: "i", name: "n", arguments: "{}")])
     }
 }

@@ -8,7 +8,10 @@ import Wire
 
 /// Nothing leaves this host unless it may, and keys go nowhere but into their header.
 @Suite(.timeLimit(.minutes(1))) struct SecrecyTests {
-    @Test(arguments: ["http://192.0.2.1:9/v1", "https://api.example.com/v1", "http://localhost.example.com/v1", "http://[2001:db8::1]/v1", "http://0.0.0.0:1/v1", "http://127.0.0.1.example.com/v1"])
+    @Test(arguments: [
+        "http://192.0.2.1:9/v1", "https://api.example.com/v1", "http://localhost.example.com/v1",
+        "http://[2001:db8::1]/v1", "http://0.0.0.0:1/v1", "http://127.0.0.1.example.com/v1",
+    ])
     func aCallThatMayNotLeaveIsRefusedBeforeAnythingIsAsked(_ url: String) async throws {
         let client = LLMClient([try Endpoint(url: url, model: "m")])
         #expect(await failure { () throws(LLMError) in _ = try await client.say() }?.kind == .outside)
@@ -35,13 +38,16 @@ import Wire
     }
 
     @Test func anEndpointOutsideIsPassedOverForOneHere() async throws {
-        let server = try ScriptedServer { _, connection in connection.stream(Reply.text("here"), Reply.stop, Reply.done) }
+        let server = try ScriptedServer { _, connection in connection.stream(Reply.text("here"), Reply.stop, Reply.done)
+        }
         let outside = try Endpoint(url: "http://192.0.2.1:9/v1", model: "far")
         #expect(try await LLMClient([outside, try server.endpoint()]).say().text == "here")
     }
 
     @Test func aRedirectIsNotFollowed() async throws {
-        let other = try ScriptedServer { _, connection in connection.stream(Reply.text("stolen"), Reply.stop, Reply.done) }
+        let other = try ScriptedServer { _, connection in
+            connection.stream(Reply.text("stolen"), Reply.stop, Reply.done)
+        }
         let server = try ScriptedServer { _, connection in
             connection.answer(307, headers: ["Location: \(other.url)/v1/chat/completions"])
         }
@@ -56,7 +62,10 @@ import Wire
         #expect("\(key)" == "•••" && String(reflecting: key) == "•••")
         let server = try ScriptedServer { request, connection in
             let echoed = request.headers["authorization"] ?? ""
-            connection.answer(401, #"{"error":{"message":"Incorrect API key provided: \#(echoed)","code":"\#(secret)"}}"#)
+            connection.answer(
+                401,
+                #"{"error":{"message":"Incorrect API key provided: \#(echoed)","code":"\#(secret)"}}"#
+            )
         }
         let endpoint = try server.endpoint(key: key)
         let client = LLMClient([endpoint])
@@ -108,10 +117,14 @@ import Wire
     }
 
     @Test(arguments: [
-        ("http://127.0.0.1:1", "http://127.0.0.1:1/v1/models"), ("http://127.0.0.1:1/v1/", "http://127.0.0.1:1/v1/models"),
+        ("http://127.0.0.1:1", "http://127.0.0.1:1/v1/models"),
+        ("http://127.0.0.1:1/v1/", "http://127.0.0.1:1/v1/models"),
         ("http://127.0.0.1:1/a/v1", "http://127.0.0.1:1/a/v1/models"),
         ("http://127.0.0.1:1/v1/chat/completions", "http://127.0.0.1:1/v1/models"),
-        ("https://x.example/openai/deployments/d?api-version=1", "https://x.example/openai/deployments/d/models?api-version=1"),
+        (
+            "https://x.example/openai/deployments/d?api-version=1",
+            "https://x.example/openai/deployments/d/models?api-version=1"
+        ),
     ])
     func addressesAreJoinedWithoutLosingAnything(_ base: String, _ whole: String) throws {
         #expect(try Endpoint(url: base, model: "m").url("/models") == whole)

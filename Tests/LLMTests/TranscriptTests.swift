@@ -15,7 +15,8 @@ import Wire
         var testDescription: String { file }
     }
 
-    static let folder = "\(#filePath)".split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/LLM/transcripts"
+    static let folder =
+        "\(#filePath)".split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/LLM/transcripts"
 
     static let all: [Transcript] = {
         guard let bytes = FileManager.default.contents(atPath: folder + "/index.json"),
@@ -101,7 +102,13 @@ import Wire
             default: break
             }
             #expect(error.partial?.text ?? "" == text, "\(transcript.file): the partial answer is what was streamed")
-            return Outcome(name: name, text: text, thinking: thinking, calls: error.partial?.toolCalls ?? [], error: error)
+            return Outcome(
+                name: name,
+                text: text,
+                thinking: thinking,
+                calls: error.partial?.toolCalls ?? [],
+                error: error
+            )
         }
     }
 
@@ -140,7 +147,11 @@ import Wire
         #expect(found.count == expected.count, "\(file)")
         for (call, wanted) in zip(found, expected) {
             #expect(call.name == wanted["name"]?.string, "\(file)")
-            if let id = wanted["id"]?.string, id != "*" { #expect(call.id == id, "\(file)") } else { #expect(!call.id.isEmpty) }
+            if let id = wanted["id"]?.string, id != "*" {
+                #expect(call.id == id, "\(file)")
+            } else {
+                #expect(!call.id.isEmpty)
+            }
             #expect(call.isComplete == (wanted["complete"]?.bool ?? true), "\(file)")
             let arguments = wanted["arguments"]?.string ?? ""
             let isSame =
@@ -159,8 +170,12 @@ import Wire
         if let status = expected["status"]?.integer, status >= 400 {
             #expect(found.kind == .refused(Int(status)), "\(file)")
         }
-        if let words = expected["message_has"]?.string { #expect(found.message.contains(words), "\(file): \(found.message)") }
-        if let code = expected["code"] { #expect(found.code == code.string ?? code.integer.map(String.init), "\(file)") }
+        if let words = expected["message_has"]?.string {
+            #expect(found.message.contains(words), "\(file): \(found.message)")
+        }
+        if let code = expected["code"] {
+            #expect(found.code == code.string ?? code.integer.map(String.init), "\(file)")
+        }
         if let type = expected["type"]?.string { #expect(found.type == type, "\(file)") }
         if expected["kind"]?.string == "context_overflow" { #expect(found.cause == .contextOverflow, "\(file)") }
         if let retryable = expected["retryable"]?.bool { #expect(found.isTransient == retryable, "\(file)") }

@@ -38,7 +38,7 @@ def client(with_model):
 
 
 def of(events, kind):
-    return [event["data"] for event in events if event["type"] == kind]
+    return [event["data"] for _, type, event in events if type == kind]
 
 
 def streamed(events):
@@ -50,7 +50,7 @@ def test_chat_streams_what_the_model_says_and_names_it(client):
     assert streamed(events) == "echo: What is a tide mill?"
     assert of(events, "job.finished")[0]["engine"] == "small-model"
     assert of(events, "job.finished")[0]["output"]["text"] == streamed(events)
-    assert events[-1]["type"] == "request.finished"
+    assert events[-1][1] == "request.finished"
 
 
 def test_the_model_hears_what_was_said_before(client, model):
@@ -72,7 +72,7 @@ def test_a_busy_model_is_asked_again_and_the_user_sees_it(client):
     _, events = client.run("429 twice, please", skill="chat")
     retrying = of(events, "job.retrying")
     assert len(retrying) == 2 and all("too many requests" in data["reason"] for data in retrying)
-    assert events[-1]["type"] == "request.finished" and streamed(events) == "echo: 429 twice, please"
+    assert events[-1][1] == "request.finished" and streamed(events) == "echo: 429 twice, please"
 
 
 @pytest.mark.parametrize("text, code, tries", [
@@ -83,14 +83,14 @@ def test_a_model_that_fails_ends_the_job_with_words(client, text, code, tries):
     error = of(events, "job.failed")[0]["error"]
     assert error["code"] == code and error["hint"] and "127.0.0.1" in error["message"], error
     assert len(of(events, "job.retrying")) == tries
-    assert events[-1]["type"] == "request.failed"
+    assert events[-1][1] == "request.failed"
     if "middle" in text:
         assert streamed(events).startswith("one")
 
 
 def test_failures_are_told_in_the_language_of_the_user(client):
     _, events = client.run("你好", skill="chat")
-    assert events[-1]["type"] == "request.finished"
+    assert events[-1][1] == "request.finished"
     _, events = client.run("wrong key 你好", skill="chat")
     assert "密钥" in of(events, "job.failed")[0]["error"]["message"]
 
@@ -100,13 +100,13 @@ def test_cancel_closes_the_connection_to_the_model(client, model):
     session = client.session()
     request = client.request(session, "hang in the middle, but cancel", skill="chat").json["id"]
     with client.follow(session) as stream:
-        while stream.event()["type"] != "job.delta":
+        while stream.event()[1] != "job.delta":
             pass
         start = time.monotonic()
         client.call("DELETE", f"/v1/sessions/{session}/requests/{request}")
         eventually(lambda: model.control("stats")["client_aborts"] > before, within=5)
         assert time.monotonic() - start < 5
-        assert stream.until_end(request)[-1]["type"] == "request.cancelled"
+        assert stream.until_end(request)[-1][1] == "request.cancelled"
 
 
 def test_a_book_is_summarised_in_parts(client, model):
@@ -141,6 +141,7 @@ def test_a_model_outside_is_not_asked_unless_allowed(tmp_path):
         _, events = Client(system.url).run("hello", skill="chat")
         assert of(events, "job.finished")[0]["engine"] == "offline"
         assert any("192.0.2.1" in data["message"] for data in of(events, "job.progress"))
+        assert not of(events, "disclosure")
     finally:
         system.program.close()
 

@@ -51,7 +51,9 @@ struct Conversation {
         guard let answer else { throw LLMError(.cancelled, "cancelled") }
         if !answer.text.isEmpty {
             if answer.isCutByLength {
-                let note = isChinese ? "\n\n（回答达到长度上限，在此截断。）" : "\n\n(The answer was cut here: it reached the limit of its length.)"
+                let note =
+                    isChinese
+                    ? "\n\n（回答达到长度上限，在此截断。）" : "\n\n(The answer was cut here: it reached the limit of its length.)"
                 context.text(note)
                 return SkillOutput(text: answer.text + note)
             }
@@ -88,7 +90,9 @@ struct Conversation {
         var messages: [ChatMessage] = []
         var left = Self.historyBytes
         for turn in input.history.reversed() {
-            guard let role = ChatMessage.Role(rawValue: turn.role), role == .user || role == .assistant else { continue }
+            guard let role = ChatMessage.Role(rawValue: turn.role), role == .user || role == .assistant else {
+                continue
+            }
             let text = Self.shortened(turn.text)
             left -= text.utf8.count
             guard left >= 0 else { break }
@@ -103,8 +107,12 @@ struct Conversation {
         let half = turnBytes / 2
         var start = text.utf8.index(text.startIndex, offsetBy: half)
         var end = text.utf8.index(text.endIndex, offsetBy: -half)
-        while start > text.startIndex, start.samePosition(in: text.unicodeScalars) == nil { start = text.utf8.index(before: start) }
-        while end < text.endIndex, end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(after: end) }
+        while start > text.startIndex, start.samePosition(in: text.unicodeScalars) == nil {
+            start = text.utf8.index(before: start)
+        }
+        while end < text.endIndex, end.samePosition(in: text.unicodeScalars) == nil {
+            end = text.utf8.index(after: end)
+        }
         return text[..<start] + "\n[…]\n" + text[end...]
     }
 }

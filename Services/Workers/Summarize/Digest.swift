@@ -222,7 +222,8 @@ struct Digest {
 
         private func halves(of text: String) async throws(LLMError) -> String {
             var notes: [String] = []
-            for part in TextChunks.split(text, atMost: max(Digest.smallest, min(limit.value, text.utf8.count * 3 / 5))) {
+            for part in TextChunks.split(text, atMost: max(Digest.smallest, min(limit.value, text.utf8.count * 3 / 5)))
+            {
                 notes.append(try await note(of: part))
             }
             return notes.joined(separator: "\n")
