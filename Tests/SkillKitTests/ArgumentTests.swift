@@ -55,7 +55,9 @@ struct ArgumentTests {
 
     @Test func anArgumentOutsideItsRangeIsNamed() throws {
         #expect(try Ranged.decode(["points": 10]).points == 10)
-        for (value, shown) in [(JSONValue.integer(11), "11"), (0, "0"), (-3, "-3"), (.integer(.max), "9223372036854775807")] {
+        for (value, shown) in [
+            (JSONValue.integer(11), "11"), (0, "0"), (-3, "-3"), (.integer(.max), "9223372036854775807"),
+        ] {
             #expect { _ = try Ranged.decode(["points": value]) } throws: { error in
                 let error = error as? SkillError
                 return error?.code == JobError.Code.invalidArguments
