@@ -96,7 +96,8 @@ import Wire
     }
 
     @Test func manyThatFailTogetherDoNotComeBackTogether() async throws {
-        let pauses = Mutex<[Duration]>([])
+        final class Pauses: Sendable { let list = Mutex<[Duration]>([]) }
+        let pauses = Pauses()
         let calls = Count()
         let server = try ScriptedServer { _, connection in
             if calls.next() <= 40 {
@@ -110,12 +111,14 @@ import Wire
             for _ in 0..<40 {
                 group.addTask {
                     let request = ChatRequest([ChatMessage(.user, "hello")])
-                    _ = try? await client.answer(request) { retry in pauses.withLock { $0.append(retry.pause) } }
+                    _ = try? await client.answer(request) { retry in
+                        pauses.list.withLock { $0.append(retry.pause) }
+                    }
                 }
             }
         }
         // What they are told to wait, not when they are back: that is this machine's to say as well.
-        let tenths = pauses.withLock { $0.map { Int($0 / .milliseconds(100)) } }
+        let tenths = pauses.list.withLock { $0.map { Int($0 / .milliseconds(100)) } }
         #expect(tenths.count >= 40)
         let fullest = Dictionary(grouping: tenths) { $0 }.values.map(\.count).max() ?? 0
         #expect(Double(fullest) < 0.5 * Double(tenths.count), "\(tenths)")
