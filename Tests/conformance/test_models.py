@@ -146,6 +146,18 @@ def test_a_model_outside_is_not_asked_unless_allowed(tmp_path):
         system.program.close()
 
 
+def test_only_skills_get_the_key(tmp_path):
+    system = System(tmp_path, {"SKILLBUS_LLM_URL": "http://127.0.0.1:1/v1", "SKILLBUS_LLM_KEY": KEY})
+    try:
+        pids = system.ready["pids"]
+        environment = {name: pathlib.Path(f"/proc/{(pid if isinstance(pid, int) else pid[0])}/environ").read_bytes()
+                       for name, pid in pids.items()}
+        assert KEY.encode() in environment["chat"]
+        assert not [name for name in ("router", "gateway") if b"SKILLBUS_LLM_" in environment[name]]
+    finally:
+        system.program.close()
+
+
 def test_a_model_that_is_not_there(tmp_path):
     system = System(tmp_path, {"SKILLBUS_LLM_URL": "http://127.0.0.1:1/v1", "SKILLBUS_LLM_MODEL": "gone"})
     try:

@@ -19,6 +19,7 @@ final class ServiceProcess: Sendable {
     ///   - path: of the executable.
     ///   - arguments: after its name.
     ///   - environment: changes to that of this process.
+    ///   - withholding: variables of this process that are not its to know, besides those that are nobody's.
     ///   - onLine: called for each line that it writes, with the process's id, on a thread of its own.
     ///   - onExit: called once after its end, with its id and the wait status, after the last line.
     /// - Throws: `CommandFailure` naming the program.
@@ -26,6 +27,7 @@ final class ServiceProcess: Sendable {
         _ path: String,
         _ arguments: [String],
         environment: [String: String],
+        withholding: [String] = [],
         onLine: @escaping @Sendable (Int32, Stream, String) -> Void,
         onExit: @escaping @Sendable (Int32, Int32) -> Void
     ) throws(CommandFailure) {
@@ -59,7 +61,8 @@ final class ServiceProcess: Sendable {
         posix_spawnattr_setflags(&attributes, Int16(flags))
         // A service manager that started this program waits for its word, not for its children's. Services need no
         // client's token, and their keys are this program's to give.
-        let withheld = ServiceManager.variables + ["SKILLBUS_TOKEN", "SKILLBUS_TOKEN_FILE", "SKILLBUS_KEY_FILE"]
+        let withheld =
+            withholding + ServiceManager.variables + ["SKILLBUS_TOKEN", "SKILLBUS_TOKEN_FILE", "SKILLBUS_KEY_FILE"]
         let own = Environment.all.filter { !withheld.contains($0.key) }
         let variables = own.merging(environment) { $1 }
         let argv = ([path] + arguments).map { strdup($0) } + [nil]

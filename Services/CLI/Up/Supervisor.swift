@@ -105,6 +105,9 @@ actor Supervisor {
                 service.path,
                 arguments(service),
                 environment: ["SKILLBUS_STATE": folder.path],
+                // Skills ask models, nobody else does.
+                withholding: service.role == .worker
+                    ? [] : Environment.all.keys.filter { $0.hasPrefix("SKILLBUS_LLM_") },
                 onLine: { process, stream, line in
                     if stream == .output, line.hasPrefix("ready "),
                         let json = try? JSONBody.decode(JSONValue.self, from: Array(line.utf8.dropFirst(6)))
