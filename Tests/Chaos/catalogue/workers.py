@@ -60,21 +60,31 @@ async def killed_in_midstream(folder, programs):
                     "idempotency key every time")
 
 
+async def killed_with_an_end_on_its_way(system, user):
+    """Kills the worker whose job has ended, while the gateway is stopped: that has the end, if at all, unread."""
+    await user.ask(count=2, milliseconds=600)
+    await user.until(lambda: user.of("job.started"))
+    name = user.of("job.started")[0]["data"]["worker"]
+    system.gateway.signal(signal.SIGSTOP)
+    await asyncio.sleep(1.0)
+    process(system, name).signal(signal.SIGKILL)
+
+
+async def all_finished_after(user, wanted):
+    """Every request finished, with so many starts of jobs."""
+    all_finished(await user.all_ended())
+    starts = len(user.of("job.started"))
+    require(starts == wanted, f"{starts} starts")
+
+
 @fault(3, "kill -9 of a worker after its job has finished, before that is acknowledged")
 async def killed_before_acknowledged(folder, programs):
     with running(folder, programs, ("tokens", 2, 4)) as system:
         async with User(system) as user:
-            await user.ask(count=2, milliseconds=600)
-            await user.until(lambda: user.of("job.started"))
-            name = user.of("job.started")[0]["data"]["worker"]
-            system.gateway.signal(signal.SIGSTOP)
-            await asyncio.sleep(1.0)
-            process(system, name).signal(signal.SIGKILL)
+            await killed_with_an_end_on_its_way(system, user)
             await asyncio.sleep(0.3)
             system.gateway.signal(signal.SIGCONT)
-            all_finished(await user.all_ended())
-            starts = len(user.of("job.started"))
-            require(starts == 1, f"{starts} starts")
+            await all_finished_after(user, 1)
             return "stored once, not run again"
 
 
@@ -82,18 +92,11 @@ async def killed_before_acknowledged(folder, programs):
 async def killed_with_the_gateway(folder, programs):
     with running(folder, programs, ("tokens", 2, 4)) as system:
         async with User(system) as user:
-            await user.ask(count=2, milliseconds=600)
-            await user.until(lambda: user.of("job.started"))
-            name = user.of("job.started")[0]["data"]["worker"]
-            system.gateway.signal(signal.SIGSTOP)
-            await asyncio.sleep(1.0)
-            process(system, name).signal(signal.SIGKILL)
+            await killed_with_an_end_on_its_way(system, user)
             system.gateway.signal(signal.SIGKILL)
             restart(system.gateway)
             began = time.monotonic()
-            all_finished(await user.all_ended())
-            starts = len(user.of("job.started"))
-            require(starts == 2, f"{starts} starts")
+            await all_finished_after(user, 2)
             return f"ran again at another worker, and ended after {time.monotonic() - began:.1f} s"
 
 
