@@ -2,8 +2,8 @@ internal import Glibc
 
 /// What a learner sees of a text: words with their pairs, and pieces of words and runs of Han characters.
 ///
-/// Two blocks, each of which is scaled to length one of its own, so that neither drowns the other. A word's pieces know
-/// its beginning and end; pieces forgive slips and endings, pairs keep the order of words.
+/// Three blocks, each of which is scaled to a length of its own, so that none drowns another. A word's pieces know its
+/// beginning and end; pieces forgive slips and endings, pairs keep the order of words, and company forgives it.
 struct Grams {
     /// A key and how often it occurs.
     struct Gram {
@@ -15,11 +15,18 @@ struct Grams {
     private(set) var words: [Gram] = []
     /// Pairs of neighbours, and pairs with one word between. One block with the words.
     private(set) var pairs: [Gram] = []
+    /// Pairs of words that stand near each other, in whichever order: "card … lost" and "lost … card".
+    private(set) var company: [Gram] = []
     /// Three to five letters of a word, one to four Han characters.
     private(set) var pieces: [Gram] = []
 
     /// Longer texts are read up to here; what is an instruction is shorter.
     private static let limit = 256
+    /// Runs of Han characters are taken up to this length.
+    static let longestRun = 4
+    private static let emptyRun: UInt64 = 0x48A1
+    /// How far apart two words are that stand near each other.
+    private static let reach = 7
 
     /// The grams of the units that are active; of all without `isActive`.
     init(_ units: Units, isActive: [Bool]? = nil) {
@@ -31,9 +38,9 @@ struct Grams {
         func endRun() {
             guard !run.isEmpty else { return }
             for start in run.indices {
-                var key: UInt64 = 0x48A1
-                for length in 1...4 where start + length <= run.count {
-                    key = Key.mix(key, UInt64(run[start + length - 1]))
+                var key = Self.emptyRun
+                for scalar in run[start...].prefix(Self.longestRun) {
+                    key = Key.mix(key, UInt64(scalar))
                     runs.append(key)
                 }
             }
@@ -67,9 +74,22 @@ struct Grams {
             if position > 0 { keys.append(Key.mix(tokens[position - 1], token)) }
             if position > 1 { keys.append(Key.mix(Key.mix(tokens[position - 2], 0x5C1F), token)) }
         }
+        var near: [UInt64] = []
+        near.reserveCapacity(tokens.count * Self.reach)
+        for (position, token) in tokens.enumerated() {
+            for other in tokens[max(0, position - Self.reach)..<position] {
+                near.append(Key.mix(Key.mix(min(token, other), 0x7A1E), max(token, other)))
+            }
+        }
+        company = Self.counted(&near)
         words = Self.counted(&tokens)
         pairs = Self.counted(&keys)
         pieces = Self.counted(&runs)
+    }
+
+    /// The key of a run of Han characters.
+    static func run(_ scalars: ArraySlice<UInt32>) -> UInt64 {
+        scalars.reduce(emptyRun) { Key.mix($0, UInt64($1)) }
     }
 
     private static func pieces(_ word: ArraySlice<UInt32>, into keys: inout [UInt64]) {

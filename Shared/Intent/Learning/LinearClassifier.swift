@@ -30,13 +30,15 @@ struct LinearClassifier: Sendable {
         /// The violation at which nothing more is to be gained.
         var tolerance: Float = 0.1
         /// How much of a class's mean text is added to what was learned of its only text; of one of many texts, the less.
-        /// Where there is little to learn from, the cosine with that is as good a guide.
-        var meanShare: Float = 2
+        /// Where there is little to learn from, the cosine with that is the better guide.
+        var meanShare: Float = 8
     }
 
-    /// Learns from texts and the class of each.
+    /// Learns from texts and the class of each. The first text of a class describes it; in the class's mean text its profile
+    /// stands for that.
     init(
         _ texts: [Vocabulary.Vector],
+        profiles: [Vocabulary.Vector],
         classes: [Int32],
         classCount: Int,
         featureCount: Int,
@@ -52,7 +54,8 @@ struct LinearClassifier: Sendable {
             let own = classes.indices.filter { classes[$0] == Int32(number) }
             let share = settings.meanShare / Float(max(own.count, 1))
             if share >= Self.leastShare {
-                bias = Self.blend(&learned, bias, with: own.map { texts[$0] }, share)
+                let mean = [profiles[number]] + own.dropFirst().map { texts[$0] }
+                bias = Self.blend(&learned, bias, with: mean, share)
             }
             let most = learned.reduce(Float(0)) { max($0, abs($1)) }
             guard most > 0 else {

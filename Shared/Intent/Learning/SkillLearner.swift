@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Text
 internal import Wire
 
 /// What is learned from the manifests' examples: which skill a text is most like, and whether it is like any.
@@ -27,22 +28,37 @@ struct SkillLearner: Sendable {
     init?(_ manifests: [SkillManifest]) {
         guard manifests.count > 1 else { return nil }
         var texts: [Grams] = []
+        var subjects: [(grams: Grams, related: [Associations.Term: Float])] = []
         var classes: [Int32] = []
         for (skill, manifest) in manifests.enumerated() {
             let name = manifest.id.split(separator: "-").joined(separator: " ")
-            for text in [name + "\n" + manifest.displayName + "\n" + manifest.description] + manifest.examples {
+            let described = name + "\n" + manifest.displayName + "\n" + manifest.description
+            subjects.append(Self.subject(Units(described)))
+            for text in [described] + manifest.examples {
                 texts.append(Grams(Units(text)))
                 classes.append(Int32(skill))
             }
         }
-        vocabulary = Vocabulary(texts, limit: Self.featureLimit)
+        vocabulary = Vocabulary(texts, related: subjects.map(\.related), limit: Self.featureLimit)
         classifier = LinearClassifier(
             texts.map { [vocabulary] in vocabulary.vector($0).0 },
+            profiles: subjects.map { [vocabulary] in vocabulary.profile($0.grams, related: $0.related) },
             classes: classes,
             classCount: manifests.count,
             featureCount: vocabulary.count
         )
         density = log(Double(texts.count) / Double(manifests.count))
+    }
+
+    /// What a description is about, without its words of grammar, and what is related to that.
+    private static func subject(_ units: Units) -> (Grams, [Associations.Term: Float]) {
+        let isContent = units.list.map { unit in
+            unit.kind != .word || !StopWords.containsEnglish(folded: Units.string(units.scalars[unit.start..<unit.end]))
+        }
+        let grams = isContent.contains(true) ? Grams(units, isActive: isContent) : Grams(units)
+        let words = grams.words.map { Associations.Term(key: $0.key, isHan: false) }
+        let runs = grams.pieces.map { Associations.Term(key: $0.key, isHan: true) }
+        return (grams, Associations.shared.related(to: words + runs))
     }
 
     /// Judges a text.
