@@ -8,6 +8,10 @@ internal import Wire
 enum RouteEvaluation {
     /// Bytes of a file of labels, or of manifests.
     private static let limit = 64 << 20
+    /// So many kinds of mistakes are shown without `--explain`.
+    private static let mostConfused = 10
+    /// Characters that are shown of an utterance.
+    private static let longest = 160
 
     static func run(_ file: String, _ options: ParsedOptions) async throws -> Int32 {
         let cases = try await cases(file)
@@ -26,9 +30,9 @@ enum RouteEvaluation {
             }
         }
         if options.flag("json") {
-            try Output.json(json(result))
+            try Output.json(json(result, explains: options.flag("explain")))
         } else {
-            for line in lines(result, Output.style) { try Output.line(line) }
+            for line in lines(result, explains: options.flag("explain"), Output.style) { try Output.line(line) }
         }
         return ExitCode.success
     }
@@ -93,7 +97,30 @@ enum RouteEvaluation {
         }
     }
 
-    static func lines(_ result: IntentEvaluation, _ style: Style) -> [String] {
+    /// What came out where something else was right, and how often; the most frequent first.
+    private static func confusion(_ result: IntentEvaluation) -> [(expected: String, found: String, times: Int)] {
+        var times: [[String]: Int] = [:]
+        for mistake in result.mistakes {
+            let pair = [
+                name(mistake.case.expected.mode, mistake.case.expected.skills),
+                name(mistake.plan.mode, mistake.plan.steps.map(\.skill)),
+            ]
+            times[pair, default: 0] += 1
+        }
+        return times.map { (expected: $0.key[0], found: $0.key[1], times: $0.value) }
+            .sorted { (-$0.times, $0.expected, $0.found) < (-$1.times, $1.expected, $1.found) }
+    }
+
+    private static func name(_ mode: Plan.Mode, _ skills: [String]) -> String {
+        switch mode {
+        case .none: "none"
+        case .single: skills.joined()
+        case .parallel: skills.sorted().joined(separator: " + ")
+        case .chain: skills.joined(separator: " > ")
+        }
+    }
+
+    static func lines(_ result: IntentEvaluation, explains: Bool, _ style: Style) -> [String] {
         var table = Table(["", "RIGHT", "OF", "SHARE"])
         func add(_ name: String, _ share: IntentEvaluation.Share) {
             table.add([name, "\(share.right)", "\(share.of)", RouteCommand.decimals(share.value)])
@@ -110,20 +137,49 @@ enum RouteEvaluation {
         }
         let median = RouteCommand.decimals(result.p50Microseconds / 1000)
         let slow = RouteCommand.decimals(result.p99Microseconds / 1000)
-        return table.lines(style) + [""] + skills.lines(style)
-            + ["", "a decision took \(median) ms (median), \(slow) ms (99 of 100)"]
+        var confused = Table(["EXPECTED", "FOUND", "TIMES"])
+        for pair in confusion(result).prefix(explains ? .max : mostConfused) {
+            confused.add([Terminal.line(pair.expected), Terminal.line(pair.found), "\(pair.times)"])
+        }
+        var lines = table.lines(style) + [""] + skills.lines(style)
+        if !result.mistakes.isEmpty { lines += [""] + confused.lines(style) }
+        if explains && !result.mistakes.isEmpty {
+            lines.append("")
+            for mistake in result.mistakes {
+                let expected = name(mistake.case.expected.mode, mistake.case.expected.skills)
+                let found = name(mistake.plan.mode, mistake.plan.steps.map(\.skill))
+                lines.append(Terminal.line("\(expected) -> \(found): \(mistake.case.utterance.prefix(longest))"))
+            }
+        }
+        return lines + ["", "a decision took \(median) ms (median), \(slow) ms (99 of 100)"]
     }
 
-    private static func json(_ result: IntentEvaluation) -> JSONValue {
+    private static func json(_ result: IntentEvaluation, explains: Bool) -> JSONValue {
         func shares(_ shares: [String: IntentEvaluation.Share]) -> JSONValue {
             .object(shares.mapValues { .number($0.value) })
         }
-        return [
+        let confused = confusion(result).map { pair -> JSONValue in
+            ["expected": .string(pair.expected), "found": .string(pair.found), "times": .integer(Int64(pair.times))]
+        }
+        var members: [String: JSONValue] = [
+            "confusion": .array(confused),
             "cases": .integer(Int64(result.exact.of)), "exact_match": .number(result.exact.value),
             "per_skill": .object(result.perSkill.mapValues { .number($0) }), "per_mode": shares(result.byMode),
             "per_language": shares(result.byLanguage), "per_tag": shares(result.byTag),
             "none_recall": .number(result.noneRecall.value), "none_precision": .number(result.nonePrecision.value),
             "p50_us": .number(result.p50Microseconds), "p99_us": .number(result.p99Microseconds),
         ]
+        if explains {
+            members["mistakes"] = .array(
+                result.mistakes.map { mistake in
+                    [
+                        "utterance": .string(mistake.case.utterance),
+                        "expected": .string(name(mistake.case.expected.mode, mistake.case.expected.skills)),
+                        "found": .string(name(mistake.plan.mode, mistake.plan.steps.map(\.skill))),
+                    ]
+                }
+            )
+        }
+        return .object(members)
     }
 }

@@ -10,7 +10,7 @@ enum RouteCommand {
             "show which skills a text would go to, without running it",
             operands: "TEXT...",
             options: [
-                .flag("explain", short: "e", "every skill's score, with its reasons"),
+                .flag("explain", short: "e", "every skill's score, with its reasons; with --eval: every mistake"),
                 .value("eval", "FILE", "measure the routing against labelled lines of JSON, instead of TEXT"),
                 .value(
                     "fit",
