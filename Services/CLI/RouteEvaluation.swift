@@ -149,6 +149,10 @@ enum RouteEvaluation {
                 let expected = name(mistake.case.expected.mode, mistake.case.expected.skills)
                 let found = name(mistake.plan.mode, mistake.plan.steps.map(\.skill))
                 lines.append(Terminal.line("\(expected) -> \(found): \(mistake.case.utterance.prefix(longest))"))
+                for score in mistake.scores.prefix(2) {
+                    let reasons = ([RouteCommand.decimals(score.score)] + score.reasons).joined(separator: "; ")
+                    lines.append(Terminal.line("    \(score.skill) \(reasons)"))
+                }
             }
         }
         return lines + ["", "a decision took \(median) ms (median), \(slow) ms (99 of 100)"]

@@ -4,6 +4,9 @@ enum CueWeights {
     /// A cue from this weight on may be a clause's wish.
     static let strong = 0.65
     private static let aside = 0.45
+    private static let courtesy = 0.3
+    /// Words beside a greeting or thanks in their clause: "thanks a lot, mate".
+    private static let mostBesideCourtesy = 2
 
     /// The mentions that are not denied, with the weights of those lowered that are no wish of their clause.
     static func settled(_ reading: Reading, lexicon: Lexicon) -> [Reading.Mention] {
@@ -17,7 +20,22 @@ enum CueWeights {
             settle(&mentions[start..<end], reading, lexicon)
             start = end
         }
+        lowerCourtesies(&mentions, reading, lexicon)
         return mentions
+    }
+
+    /// A greeting before a wish and thanks after it are no wish to talk.
+    private static func lowerCourtesies(
+        _ mentions: inout [Reading.Mention],
+        _ reading: Reading,
+        _ lexicon: Lexicon
+    ) {
+        let hasWish = mentions.contains { $0.weight >= 0.5 && lexicon.groups[$0.group].role != .talk }
+        guard hasWish else { return }
+        for index in mentions.indices where lexicon.groups[mentions[index].group].role == .talk {
+            let clause = reading.clauses[mentions[index].clause].range
+            if clause.count <= mentions[index].range.count + mostBesideCourtesy { mentions[index].weight *= courtesy }
+        }
     }
 
     private static func settle(
@@ -80,9 +98,9 @@ enum CueWeights {
         return first
     }
 
-    /// 成 为 作 到
+    /// 成 为 作 做 到
     private static func isResult(_ scalar: UInt32) -> Bool {
-        scalar == 0x6210 || scalar == 0x4E3A || scalar == 0x4F5C || scalar == 0x5230
+        [0x6210, 0x4E3A, 0x4F5C, 0x505A, 0x5230].contains(scalar)
     }
 
     /// 把 将 从 对 为 给 按 在

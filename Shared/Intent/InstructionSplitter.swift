@@ -22,6 +22,7 @@ struct InstructionSplitter {
     private static let mark = 0.06
     /// Texts up to this many words or Han characters are not cut at sentences.
     static let sentenceCutLength = 24
+    private static let pageLength = 60
     /// A text that is cut nowhere is read up to this many bytes from either end.
     private static let wholeLimit = 1500
 
@@ -63,6 +64,11 @@ struct InstructionSplitter {
     var visualLength: Int { Self.visualLength(bytes[...]) }
 
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    /// Whether a part has more words or Han characters than a wish usually has.
+    func isLong(_ range: Range<Int>) -> Bool {
+        Self.visualLength(bytes[range], limit: Self.pageLength) >= Self.pageLength
+    }
 
     /// The text of a range without white space, line marks and quotation marks at its ends.
     func material(_ range: Range<Int>) -> String? {
@@ -122,9 +128,12 @@ struct InstructionSplitter {
     private func lines() -> [Candidate] {
         let all = trim(0..<bytes.count)
         guard let first = bytes[all].firstIndex(of: 0x0A), let last = bytes[all].lastIndex(of: 0x0A) else { return [] }
+        // An empty line sets the first or last one off.
+        let isFirstAlone = first + 1 < all.upperBound && bytes[first + 1] == 0x0A
+        let isLastAlone = bytes[last - 1] == 0x0A
         return [
-            candidate(all.lowerBound..<first, first..<all.upperBound, 0.06),
-            candidate(last..<all.upperBound, all.lowerBound..<last, 0.05),
+            candidate(all.lowerBound..<first, first..<all.upperBound, isFirstAlone ? 0.11 : 0.06),
+            candidate(last..<all.upperBound, all.lowerBound..<last, isLastAlone ? 0.1 : 0.05),
         ].compactMap { $0 }
     }
 

@@ -16,6 +16,8 @@ public struct IntentModel: Sendable {
     /// The same for a few words that stand before the rest like a heading, and how much more they are worth.
     private static let headingThreshold = 0.4
     private static let headingBonus = 0.3
+    /// A part with this bonus is set off from the rest by more than the end of a sentence or of a line.
+    private static let setOff = 0.1
     /// A deed that nobody can do is what is meant from this weight on.
     private static let deedThreshold = 0.6
     /// A text this like a skill's own example is no work of another kind.
@@ -125,7 +127,10 @@ public struct IntentModel: Sendable {
         if !mayBeWhole, !hasAttachments || length > InstructionSplitter.sentenceCutLength {
             for candidate in splitter.candidates() {
                 let (result, quoted) = read(candidate.instruction)
-                var value = instructionValue(result)
+                // Beside a page behind a colon or in quotation marks, what stands outside is what is asked for.
+                let isSetOff = candidate.bonus >= Self.setOff && splitter.isLong(candidate.material)
+                var value = instructionValue(result, questionsCount: isSetOff)
+                if isSetOff, value >= Self.headingThreshold { value = max(value, Self.instructionThreshold) + 0.2 }
                 // "Summarise: ..." above a page: what the page says on its last line is no instruction beside that.
                 if candidate.isHeading, value >= Self.headingThreshold {
                     value = max(value, Self.instructionThreshold) + Self.headingBonus
@@ -157,11 +162,11 @@ public struct IntentModel: Sendable {
     }
 
     /// How surely a part of a text is an instruction. Questions and talk do not count: material is full of them.
-    private func instructionValue(_ result: SkillScorer.Result) -> Double {
+    private func instructionValue(_ result: SkillScorer.Result, questionsCount: Bool = false) -> Double {
         var value = 0.0
         for mention in result.mentions {
-            let group = lexicon.groups[mention.group]
-            if group.role != .source && group.role != .talk { value = max(value, mention.weight) }
+            let role = lexicon.groups[mention.group].role
+            if role != .talk, role != .source || questionsCount { value = max(value, mention.weight) }
         }
         // Skills of a kind that the lexicon does not know are found by their own words.
         for skill in result.totals.indices where skill != index.fallback {
@@ -180,7 +185,7 @@ public struct IntentModel: Sendable {
         let bytes = splitter.bytes[rest]
         guard InstructionSplitter.visualLength(bytes, limit: 20) < 20 else { return false }
         let other = read(splitter.text(rest)).0
-        return instructionValue(other) >= Self.instructionThreshold
+        return instructionValue(other, questionsCount: true) >= Self.instructionThreshold
     }
 
     private func material(

@@ -148,7 +148,8 @@ struct PlanBuilder {
             let namesIt = result.mentions.contains { $0.clause == wish.clause && $0.group == before.group }
             if isOrdered || namesIt || wish.boundary.contains(.again) && isTransformed { needed.insert(number - 1) }
         }
-        guard !sources.isEmpty, role != .source else { return needed }
+        // A sum beside a question is another question.
+        guard !sources.isEmpty, role != .source, role != .compute else { return needed }
         if role != .extract, let last = earlier.last(where: { index.roles[wishes[$0].skill] != .extract }) {
             needed.insert(last)
         } else if needed.isEmpty {

@@ -103,7 +103,11 @@ struct Reading {
             var found = lexicon.match(units, at: position) { entry in
                 isInitial || entry.memberships.contains { !$0.initial }
             }
-            if found == nil, forgiving, unit.kind == .han { found = lexicon.nearMatch(units, at: position) }
+            if found == nil, forgiving, unit.kind == .han, let near = lexicon.nearMatch(units, at: position),
+                !holdsAnother(position..<position + lexicon.entries[Int(near)].keys.count)
+            {
+                found = near
+            }
             guard let found else {
                 isInitial = unit.kind == .mark || unit.kind == .lineEnd
                 position += 1
@@ -126,6 +130,15 @@ struct Reading {
                 }
             }
             isInitial = opens
+        }
+    }
+
+    /// Whether words within a range are known as they are: then the whole is no slip. 内容不要 is not meant as 内容提要.
+    private func holdsAnother(_ range: Range<Int>) -> Bool {
+        range.dropFirst().contains { position in
+            let found = lexicon.match(units, at: position) { $0.keys.count > 1 && $0.memberships.contains { !$0.initial } }
+            guard let found else { return false }
+            return lexicon.entries[Int(found)].memberships.contains { lexicon.groups[$0.group].grammar != .filler }
         }
     }
 

@@ -110,12 +110,17 @@ enum Shapes {
                     // 再加上 50
                     offer(0.6, match.range)
                 } else if numerals.contains(where: { $0.upperBound == match.range.lowerBound }),
-                    reading.units.text(match.range).hasPrefix("的") || reading.units.text(match.range).hasSuffix("方")
+                    Self.followsItsNumber(reading.units.text(match.range))
                 {
                     offer(0.9, match.range)
                 }
             }
             return best
+        }
+
+        /// 的平方, 次方, "squared"
+        private static func followsItsNumber(_ operation: String) -> Bool {
+            operation.hasPrefix("的") || operation.hasSuffix("方") || ["squared", "cubed"].contains(operation)
         }
 
         /// How surely two numbers are operands of what stands between them.
