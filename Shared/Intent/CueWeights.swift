@@ -21,6 +21,7 @@ enum CueWeights {
             start = end
         }
         lowerCourtesies(&mentions, reading, lexicon)
+        lowerObjects(&mentions, reading, lexicon)
         return mentions
     }
 
@@ -37,6 +38,33 @@ enum CueWeights {
             if clause.count <= mentions[index].range.count + mostBesideCourtesy { mentions[index].weight *= courtesy }
         }
     }
+
+    /// 这段摘要, 从摘要里: what is pointed at, or where something is, is worked on where anything else is asked for.
+    private static func lowerObjects(
+        _ mentions: inout [Reading.Mention],
+        _ reading: Reading,
+        _ lexicon: Lexicon
+    ) {
+        let units = reading.units.list
+        for index in mentions.indices where mentions[index].isHan && mentions[index].shape == nil {
+            let range = mentions[index].range
+            let isPointedAt = reading.matches.contains {
+                $0.range.upperBound == range.lowerBound && $0.range.count > 1 && reading.has(.deictic, $0)
+            }
+            let isPlace =
+                isInside(units[range.upperBound - 1].scalar)
+                || units.indices.contains(range.upperBound) && isInside(units[range.upperBound].scalar)
+                    && !reading.matches.contains { $0.range.lowerBound == range.upperBound }
+            guard isPointedAt || isPlace else { continue }
+            let group = mentions[index].group
+            if mentions.contains(where: { $0.weight >= strong && $0.group != group && lexicon.groups[$0.group].role != .talk }) {
+                mentions[index].weight *= aside
+            }
+        }
+    }
+
+    /// 里 中
+    private static func isInside(_ scalar: UInt32) -> Bool { scalar == 0x91CC || scalar == 0x4E2D }
 
     private static func settle(
         _ mentions: inout ArraySlice<Reading.Mention>,

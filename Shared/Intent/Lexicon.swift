@@ -190,7 +190,12 @@ struct Lexicon: Sendable {
         for (number, entry) in entries.enumerated() {
             guard let first = entry.keys.first else { continue }
             byFirst[first, default: []].append(Int32(number))
-            let isTopic = entry.memberships.contains { !groups[$0.group].isGrammar && $0.weight >= 0.7 }
+            // What is only near to talk, or to a deed, is rather neither.
+            let isTopic = entry.memberships.contains { membership in
+                let group = groups[membership.group]
+                let isWork = group.kind == .topic && group.role != .talk || group.kind == .plan
+                return isWork && membership.weight >= 0.7
+            }
             if entry.isHan, isTopic, 3...5 ~= entry.keys.count {
                 for hole in Self.holes(entry.keys.count) { nearHan[Self.holed(entry.keys, hole)] = Int32(number) }
             }

@@ -146,7 +146,13 @@ struct PlanBuilder {
             let isOrdered = wish.boundary.contains(.sequence)
             let isTransformed = index.roles[before.skill] == .transform && role == .transform
             let namesIt = result.mentions.contains { $0.clause == wish.clause && $0.group == before.group }
-            if isOrdered || namesIt || wish.boundary.contains(.again) && isTransformed { needed.insert(number - 1) }
+            // "A short version, in French": only a language is named for what was asked for before.
+            let namesLanguage =
+                before.clause + 1 == wish.clause && !wish.boundary.contains(.and)
+                && result.mentions.filter { $0.clause == wish.clause }.allSatisfy { $0.shape == .language }
+            if isOrdered || namesIt || isTransformed && (wish.boundary.contains(.again) || namesLanguage) {
+                needed.insert(number - 1)
+            }
         }
         // A sum beside a question is another question.
         guard !sources.isEmpty, role != .source, role != .compute else { return needed }

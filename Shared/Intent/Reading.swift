@@ -64,6 +64,10 @@ struct Reading {
         deny()
         for found in Shapes.find(in: self, lexicon: lexicon) {
             guard let membership = lexicon.shapes[found.shape] else { continue }
+            // "Into Polish": no polish is wanted.
+            if found.shape == .language {
+                mentions.removeAll { $0.group != membership.group && found.range.contains($0.range.lowerBound) }
+            }
             mentions.append(
                 Mention(
                     group: membership.group,
@@ -219,6 +223,13 @@ struct Reading {
         }
     }
 
+    /// 就免了, 只是不要: what was before is denied, not set against something.
+    private func isDenialNext(after number: Int) -> Bool {
+        guard number + 1 < matches.count, has(.negation, matches[number + 1]) else { return false }
+        return lexicon.entries[matches[number].entry].isHan
+            && matches[number + 1].range.lowerBound == matches[number].range.upperBound
+    }
+
     /// A denial holds up to the next mark or contrast ("but", 就). One with nothing after it denies what is before it:
     /// 关键词不要了.
     private mutating func deny() {
@@ -249,7 +260,7 @@ struct Reading {
             while next < matches.count, matches[next].range.lowerBound < position { next += 1 }
             if next < matches.count, matches[next].range.lowerBound == position {
                 let match = matches[next]
-                if has(.contrast, match) {
+                if has(.contrast, match), !isDenialNext(after: next) {
                     close(at: position)
                     segmentStart = position
                 } else if has(.negation, match), denialStart == nil {

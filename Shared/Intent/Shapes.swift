@@ -233,8 +233,13 @@ enum Shapes {
                         offer(0.85, match.range.lowerBound..<languages[index + 1].range.upperBound)
                     }
                 }
-                if let after = byStart[match.range.upperBound], reading.has(.languageWord, after) {
+                // 英语里怎么说: up to two characters between.
+                for gap in 0...2 {
+                    let end = match.range.upperBound + gap
+                    guard gap == 0 || units.indices.contains(end - 1) && units[end - 1].kind == .han else { break }
+                    guard let after = byStart[end], reading.has(.languageWord, after) else { continue }
                     offer(0.75, match.range.lowerBound..<after.range.upperBound)
+                    break
                 }
                 let start = match.range.lowerBound
                 // "into simple Portuguese": up to two words between.

@@ -19,6 +19,7 @@ enum LexiconText {
 # "@" names a shape that is found by looking at numbers and languages rather than words.
 
 [summarise topic role=transform]
+大概意思, 大致意思, 大概什么意思=0.8, 大概是什么意思=0.8, 什么意思就行=0.6, 想说啥=0.7, 想说什么=0.7, 想讲什么=0.7, 想讲乜=0.7, 导读=0.6, 简介=0.5, whats it about=0.8, whats this about=0.8, what it is about=0.7, what it says=0.6, what they are saying=0.5, what it boils down to, make it fit=0.4, in like=0.2
 写成一段=0.6, 写成一小段=0.6, 写成一页=0.5, 两句讲完=0.7, 一句讲完=0.7, 两句说完=0.7, 三句讲完=0.7, 一句说完=0.7
 cut this down=0.75, cut that down=0.75, cut down to=0.7, shrink=0.6, whittle=0.6, pare down, to a paragraph=0.6, in a paragraph=0.55, lines tops, short and sweet=0.6, the short of it, the long and short, give me the gist, the nub, catch me up=0.7, bring me up to speed, up to speed=0.6, what did i miss=0.6, the upshot, the bones of it=0.6, the important bits=0.7, important parts=0.6, what matters in=0.5, elevator pitch=0.6, skim read, speed read, no time to read, can not be bothered to read=0.7, havent time to read, without reading, read it for me=0.6, lite version, quick version, condensing
 简版=0.7, 简短版, 精简版, 浓缩版, 简化版=0.6, 省流版, 一句话版, 要紧的=0.6, 挑重点, 挑要紧, 拣要紧, 拣重点, 捡重点, 抓重点, 核心意思, 中心意思, 概略, 扼要, 简明扼要, 言简意赅, 两三行, 三两行, 几行字=0.6, 两三句, 三言两语, 一小段=0.4, 心里有数=0.6, 心里有个数=0.7, 看不完=0.6, 看不过来=0.6, 来不及看=0.7, 来不及读=0.7, 懒得看=0.6, 懒得读=0.6, 看不下去=0.5, 说重点, 讲重点, 讲咩=0.6, 讲乜=0.6, 讲紧乜=0.7, 讲啲咩=0.7, 到底说啥=0.7, 主要说=0.6, 主要讲=0.6, 删繁就简, 缩小到=0.6, 缩成, 缩至, 缩写到, 字以内=0.5, 以内概括, 懒人包, 重点整理, 划出重点, 大概讲
@@ -36,6 +37,7 @@ what is it about=0.8, what is this about=0.8, what is this document about=0.8, w
 讲了什么, 说了什么, 讲的是什么, 说的是什么, 讲了些什么, 说了些什么, 写了什么, 讲什么=0.6, 说什么=0.5, 太长了=0.6, 太长=0.5, 太啰嗦=0.7, 啰嗦=0.6, 短一点=0.8, 短一些=0.8, 短点=0.8, 更短=0.8, 再短=0.8, 简洁=0.6, 速览, 速读, 长文=0.3, 没空看=0.5, 没时间看=0.5, 没时间读=0.5, 几句话=0.6, 一句话=0.6, 两句话=0.6, 三句话=0.6, 一两句=0.6, 三点=0.4, 三条=0.4, 干货=0.4, 一分钟=0.3
 
 [keywords topic role=extract]
+headings people would, subject heading, 归类用=0.5, 哪些标签, 贴哪些标=0.7, 打哪些标=0.7, 底下的标签
 search tags, tag cloud, catalogue terms, what would somebody type=0.6, people search for=0.5, searchable terms, which terms=0.6, buzzword, catchwords, index entries, for indexing, make it findable=0.6, findable=0.5, meta keywords, core vocabulary
 检索用词, 搜索词, 搜索关键词, 搜索用的词=0.7, 方便检索=0.7, 便于检索=0.7, 标签词, 打几个标签, 贴标签, 贴几个标签, 加标签, 加几个标签, 核心词汇, 核心概念=0.5, 关键名词, 专有名词=0.5, 专业词=0.5, 高频词汇, 关键字眼, key terms
 which words=0.6, words that matter=0.6, best describe this=0.5, vocabulary=0.5, most important words, important vocabulary
@@ -98,8 +100,8 @@ question~, questions~, factual, fact~, facts~, definition, define, meaning of, e
 
 [calculate topic role=compute]
 剩多少=0.7, 还剩多少=0.7, 剩几多=0.7, 剩返几多=0.7, 剩多少钱, left over=0.5, how much is left=0.7, how much have i got left=0.7
-vat=0.5, vat at=0.75, tax on=0.4, tip on=0.6, per cent=0.55, of that=0.2, times table, double=0.3, twice=0.3, in binary=0.75, in hexadecimal=0.75, in hex=0.7, in octal=0.75, binary=0.4, decimal=0.4, roman numerals=0.5, tot up=0.75, tally=0.6, add these up, adds up to=0.6, owe in total=0.75, what i owe=0.6, in total=0.4, altogether=0.4, come to in total=0.7, split between=0.6, split it between=0.7, each person pays=0.7, how much each=0.7, per head=0.5, profit margin=0.5, mark up=0.3, discount=0.4, off the price=0.5, mean of=0.6, median=0.6, standard deviation, prime number=0.5, is it prime=0.6, to the nearest=0.5, round to=0.5, in fahrenheit=0.7, in celsius=0.7, to fahrenheit=0.75, to celsius=0.75, in c=0.4, in f=0.4
-根号, 根号下, 开根号, 开根, 二进制=0.7, 十六进制=0.7, 八进制=0.7, 十进制=0.5, 合计=0.6, 合共=0.6, 总计=0.6, 共计=0.55, 总共多少=0.7, 一共多少=0.7, 加起来=0.75, 加埋=0.75, 加总, 结余=0.6, 收支=0.5, 盈亏=0.5, 净赚=0.6, 净收入=0.5, 抹零=0.4, 平均=0.4, 人均=0.6, 每人多少=0.7, 每人几多=0.7, 均摊, 分摊=0.5, aa制=0.6, 几钱=0.55, 几多钱=0.6, 计下=0.7, 计吓=0.7, 计一计=0.7, 计计=0.6, 帮我计=0.7, 折后=0.6, 税后=0.5, 税前=0.4, 增值税=0.5, 扣税=0.5, 涨幅=0.4, 同比=0.4, 环比=0.4, 增长率=0.5, 换成人民币=0.6, 折合=0.7, 折算, 等于几多=0.8, 系几多=0.6, 得多少=0.6, 得几=0.6, 质数=0.5, 公约数, 公倍数, 勾股, 面积=0.4, 圆周
+vat=0.35, vat at=0.75, tax on=0.4, tip on=0.6, per cent=0.55, of that=0.2, times table, double=0.3, twice=0.3, in binary=0.75, in hexadecimal=0.75, in hex=0.7, in octal=0.75, binary=0.4, decimal=0.4, roman numerals=0.5, tot up=0.75, tally=0.6, add these up, adds up to=0.6, owe in total=0.75, what i owe=0.6, in total=0.4, altogether=0.4, come to in total=0.7, split between=0.6, split it between=0.7, each person pays=0.7, how much each=0.7, per head=0.5, profit margin=0.5, mark up=0.3, discount=0.4, off the price=0.5, mean of=0.6, median=0.6, standard deviation, prime number=0.5, is it prime=0.6, to the nearest=0.5, round to=0.5, in fahrenheit=0.7, in celsius=0.7, to fahrenheit=0.75, to celsius=0.75, in c=0.4, in f=0.4
+根号, 根号下, 开根号, 开根, 二进制=0.7, 十六进制=0.7, 八进制=0.7, 十进制=0.5, 合计=0.6, 合共=0.6, 总计=0.6, 共计=0.55, 总共多少=0.4, 一共多少=0.4, 加起来=0.75, 加埋=0.75, 加总, 结余=0.6, 收支=0.5, 盈亏=0.5, 净赚=0.6, 净收入=0.5, 抹零=0.4, 平均=0.4, 人均=0.6, 每人多少=0.7, 每人几多=0.7, 均摊, 分摊=0.5, aa制=0.6, 几钱=0.55, 几多钱=0.6, 计下=0.7, 计吓=0.7, 计一计=0.7, 计计=0.6, 帮我计=0.7, 折后=0.6, 税后=0.5, 税前=0.4, 增值税=0.35, 扣税=0.4, 涨幅=0.4, 同比=0.4, 环比=0.4, 增长率=0.5, 换成人民币=0.6, 折合=0.7, 折算, 等于几多=0.8, 系几多=0.6, 得多少=0.6, 得几=0.6, 质数=0.5, 公约数, 公倍数, 勾股, 面积=0.4, 圆周
 half of=0.5, a third of=0.5, a quarter of=0.5, area of a=0.6, area of the circle=0.7, circumference=0.7, perimeter=0.7, volume of a=0.6, radius=0.4, split the bill, hypotenuse
 的面积=0.5, 周长=0.6, 体积=0.5, 半径=0.5
 multiply=0.7, divide=0.6, subtract=0.7, add up=0.6, divisible by, remainder, cubed=0.6, squared=0.6, currency conversion, the number of=0.3, equal to=0.5, equals=0.6, equivalent=0.3
@@ -148,6 +150,7 @@ small talk, chat=0.8, chatting, talk to me, talk with me, let us talk, let us ch
 闲聊, 聊天, 聊聊, 聊聊天, 聊两句, 聊一聊, 聊会, 聊会儿, 陪我, 陪聊, 唠嗑, 说说话, 随便聊, 谈心
 
 [cite topic role=annotate]
+文献标注, 标注文献, 补上文献, 补文献, 从哪儿来=0.6, 从哪来的=0.5, author date, sources at the bottom, sources at the end
 refs, ref=0.4, in vancouver=0.6, in harvard=0.6, in chicago=0.5, 列出出处, 附上文献, 列在后面=0.3
 says who, where did you get=0.5, where did they get=0.5, back it up=0.6, back this up=0.65, back these up=0.65, back that up=0.65, backed up by=0.5, evidence for=0.4, list at the back=0.6, list at the end=0.5, give credit=0.5, credit the=0.4, credits=0.4, attribute=0.5, attribute this=0.6, quote the source, who said it first=0.5, references section, reference section, numbered references, in oscola, oscola, turabian, ama style, ibid, et al~, bib entry, bib file, zotero, endnote, mendeley
 出自哪=0.8, 出自何处=0.8, 出自=0.6, 源自哪=0.7, 哪本书里=0.6, 哪部法=0.6, 第几条=0.5, 引注, 文内引注, 文中引注, 夹注, 注脚, 附注=0.6, 注释=0.5, 加注=0.6, 补注=0.6, 补上出处, 补出处, 标出处, 标来源, 标明出处, 标明来源, 写明出处, 写明来源, 附上出处, 附上来源, 附出处, 附来源, 列出处, 文献列=0.75, 列文献, 列出文献, 文献清单, 参考书目, 引文格式, 温哥华格式, 哈佛格式, 国标格式=0.7, gb7714, 著录格式, 引文, 谁说的=0.5, 有什么依据=0.6, 依据是什么=0.6, 凭什么说=0.5, 有没有根据=0.5, 佐证=0.6, 论据=0.4, 边度嚟=0.5, 边度来=0.5, 来源系=0.7
@@ -187,6 +190,7 @@ stick on=0.4, put on some=0.7, put some=0.3, bit of music, tunes=0.6, on spotify
 播放, 放一首, 放首歌, 放首, 放歌, 放点音乐, 来首歌, 来一首歌, 听歌, 听音乐, 暂停播放, 下一首, 上一首, 切歌, 音量, 大声点, 小声点, 声音调, 看电影, 放电影, 追剧, 收音机, 电台
 
 [device deed]
+调暗, 调亮, 太亮=0.5, 太暗=0.5, 降个=0.4, 降两度, 升两度, 温度=0.4, 开大点, 关小点
 heating=0.5, heating up=0.7, heating on, whack the heating, the boiler=0.6, freezing in here=0.6, too dark in here=0.6, kettle=0.4, alexa=0.5, router=0.3, printer=0.5, print out, print off, copies of this=0.5, hoover=0.5, blinds, curtains=0.5
 印三份, 印两份, 印一份, 印出来=0.65, 印几份=0.7, 打印出来, 列印, 影印=0.4, 开冷气, 冷气, 熄灯, 着灯, 开热水, 热水器, 净化器, 加湿器, 电饭煲, 油烟机, 摄像头=0.4, 监控=0.3, 开机, 连上wifi, 连wifi, 无线网, 手机找
 turn the, turn my, switch the, switch my, ^lock, doors are locked, all doors, the doors, the door=0.5, the ac, the tv=0.55, tv=0.5, the heater, the fan, my phone, my cellphone, my cell phone, find my phone, lost phone, wi fi, my computer, my laptop, the oven, the lamp, sprinklers, set the temperature
@@ -195,6 +199,7 @@ turn on, turn off, turn up, turn down, switch on, switch off, trun on, trun off,
 打开=0.6, 关掉, 关上, 关闭, 关灯, 开灯, 把灯, 的灯, 灯关, 灯打开, 空调, 暖气, 窗帘, 电视=0.5, 扫地, 洗衣机=0.5, 冰箱=0.5, 锁门, 开门, 车门, 亮度, 屏幕=0.5, 调低, 调高, 调大, 调小, 调到, 蓝牙=0.5, 无线网, 飞行模式, 手电筒, 拍照, 拍张照, 拍个照, 自拍, 截屏, 截个屏, 截图, 录屏, 录音=0.5, 重启, 关机, 开机, 打印, 复印, 安装应用, 卸载, 充电=0.4
 
 [call deed]
+发个微信, 发个短信, 发个消息, 发个信息, 发条微信, 发个邮件, 发封信=0.6, 发到=0.55, 微信说=0.6, 发个语音, 打个招呼给=0.5
 text that to, text this to, text him=0.7, text her=0.7, text them=0.7, send that to, drop him a line, drop her a line, shoot him an email, shoot her an email, shoot an email, let mum know, let my=0.4, tell my boss=0.6, tell my mum=0.6, pass this on to, post this on, submit to=0.5, hand in=0.4, forward it to, forward to, cc me, reply all, give him a bell, give her a bell, give her a ring, give him a ring
 寄给=0.8, 寄出=0.6, 寄送=0.6, 抄送, 发给=0.65, 传给=0.6, 转给=0.5, 转交=0.5, 提交到=0.8, 提交给=0.7, 提交上去=0.7, 递交=0.5, 上报给=0.5, 通知一下=0.6, 通知大家=0.7, 通知全=0.6, 知会=0.6, 跟他说=0.6, 跟她说=0.6, 话俾=0.6, 话畀=0.6, 打俾=0.8, 打畀, 覆返=0.5, 回他=0.5, 回她=0.5, 发到群=0.8, 发群里, 发个群, 群发, 发个朋友圈, 发帖=0.5, 私信
 ^message, ^text=0.5, let him know, let her know, let them know, a text to, a message to, a call to, a phone call, phone call, email to, an email to, ^inform, ^ring, facetime, voicemail, i am running late, i will be late, i am late
@@ -203,6 +208,7 @@ text that to, text this to, text him=0.7, text her=0.7, text them=0.7, send that
 打电话, 打个电话, 拨打, 拨号, 挂断, 电话给, 发短信, 发条短信, 发微信, 发消息, 发条消息, 发封邮件, 发邮件, 发个邮件, 发送邮件, 发送给, 发给他, 回复他, 回邮件, 转发给, 发朋友圈, 发微博, 视频通话, 请个假
 
 [order deed]
+珍奶, 叫一杯, 叫杯, 叫份, 叫一份, 送到公司=0.7, 送到我家=0.7, 送上门
 get me a pizza, get us a pizza, uber eats, ubereats, deliveroo, doordash, just eat=0.5, add milk to=0.6, on amazon=0.5, off amazon=0.5, pay off=0.4, pay the=0.5, my parcel, where is my parcel, parcel=0.5, top up my, cancel the subscription, cancel the order, return these=0.4
 快递走到, 快递到哪, 快递单, 包裹=0.55, 查快递, 查物流, 叫个外卖, 叫个快餐, 叫嘢食, 点个=0.5, 点杯, 来杯=0.5, 奶茶=0.5, 美团, 饿了么, 淘宝=0.4, 京东=0.4, 拼多多, 交水费, 交话费, 交房租, 缴水电, 还房贷=0.4, 过数=0.6, 转数, 转五百, 转一千, 增值八达通, 续费=0.5, 退订, 开会员=0.5
 checking account, savings account, my account, my bank, my balance, my savings, my checking, my bill, my bills, the bill=0.5, utility bill, electric bill, move money, send money to, my credit card, my card, afford=0.6, my order, my package, shipment, on my list, to my list, to the list, grocery
@@ -238,6 +244,7 @@ stock price, share price, stock market, exchange rate today, bitcoin price, pric
 股价, 股票=0.6, 大盘, 汇率=0.6, 今日汇率, 比特币价格, 油价, 金价, 比分, 今天新闻, 最新新闻, 新闻头条, 热搜, 现在几点, 几点了, 今天几号, 星期几, 彩票, 开奖
 
 [files deed]
+google drive, dropbox, onedrive, icloud, upload on, upload it to, upload to
 save this as, save it as, save as a pdf, as a pdf=0.4, put it on my desktop, on my desktop, on the shared drive, shared drive=0.5, upload it, download the file, attach it to, in my drive, in my dropbox, zip it up, unzip
 存到桌面, 存到=0.5, 存成=0.4, 存进=0.5, 保存到, 另存为, 导出成=0.5, 上传, 下载=0.5, 网盘, 云盘, 压缩包, 打包成=0.5, 挪到=0.5, 移到=0.5
 delete all, delete the, delete my, ^delete, remove the file, rename the file, move the file, copy the file, files in my, downloads folder, my folder, empty the trash, free up space, upload this to, save it to my, backup my, back up my, format my disk
@@ -256,6 +263,7 @@ but, just, only, rather, instead, simply, merely
 而是, 只要, 只, 只需, 只用, 只想, 就, 就行, 直接, 改为, 但, 但是, 不过, 我要, 我想
 
 [sequence grammar]
+完把, 完给, 完帮, 完了把
 后，, 完，, 好之后，, 完请, 完再, 完就, 好再
 once that is done, once thats done, when that is done, when thats done, when youre done, after which, and after that, and afterwards, from that, out of that, off the back of that, followed by
 完之后, 完以后, 完了之后, 之后再, 然后再, 然后把, 搞掂之后, 跟住, 再将, 再把, 最后再, 后再, 完再
@@ -267,6 +275,7 @@ finally, lastly, first, firstly, at last, once done
 再, 最后, 先, 首先
 
 [and grammar]
+一边
 oh and, and then also, on top of that, while you are at it, while youre at it, as well, alongside, and another thing
 同埋, 仲有, 仲要, 再加上, 再加, 另外还, 另外再, 连带, 顺带, 顺手, 一起, 兼, 外加
 and, adn, and also, also, plus, as well as, along with, together with, in addition, additionally, or, while, both
@@ -277,6 +286,7 @@ with, including, &
 和, 跟, 与, 及, 加, 附, 附上, 带, 附带, 连同, 还, 也, 注明, 标注
 
 [filler grammar]
+查重, 别扭, 说人话, 区别是, 特别是
 今后, 此后, 事后, 饭后, 课后, 午后, 日后, 背后, 售后, 落后, 前后, 要唔要, 使唔使, 好唔好, 系唔系, 会唔会, 有冇, 系咪, 是不是要
 could i trouble you for, might i trouble you for, mind, hiya, mate, love, cheers, real quick, right, alright, quick ones, quick one, quick question, quick q, quick favour, do me a favour, work your magic
 唔该, 可唔可以, 得唔得, 帮手, 帮我手, 畀我, 俾我, 拜托, 拜托了, 烦您, 有劳, 各位, 哈, 哦, 喔, 啦, 嘛, 喇, 㗎, 啩, 嘅, 两个问题, 一个问题, 问个问题, 问一下, 问下, 想问下, 想问一下, 请教一下
@@ -310,6 +320,8 @@ into, to, in, as, now in, and in, also in
 改成, 换成, 转成, 成, 为, 用, 译, 翻, 转, 到
 
 [languageWord grammar]
+first
+怎么表达, 怎样表达, 如何表达, 怎么表述
 rendering, translation, subtitle, subtitles
 是什么意思, 什么意思, 系咩意思, 咩意思, 啥意思, 点讲, 点样讲, 点写, 点样写, 怎样说, 怎样写, 如何说, 咋说, 咋写, 译本, 译文
 version, word for, please, equivalent
@@ -325,6 +337,7 @@ plus, minus, times, multiplied by, divided by, over, squared, cubed, to the powe
 sqrt, sin, cos, tan, log, ln, exp, abs, factorial, square root of, cube root of, log base, logarithm of, average of, sum of, mean of, median of, percent of, gcd, lcm
 
 [unit grammar]
+摄氏, 华氏
 cup, pint, quart, teaspoon, tablespoon, tablesppon, celcius, milligram, milliliter, millilitre, ton, tonne, stone, nautical mile, knot, square metre, square meter, square foot, cubic metre, joule, calorie, watt, kilowatt, horsepower, pascal, psi, bar
 吨, 杯, 茶匙, 汤匙, 海里, 两, 钱, 尺, 寸, 里, 平方公里, 立方米, 焦耳, 卡路里, 千瓦
 km, kilometre, kilometer, mile, metre, meter, cm, centimetre, centimeter, mm, foot, feet, inch, yard, kg, kilogram, gram, pound, lb, ounce, oz, litre, liter, ml, gallon, celsius, fahrenheit, kelvin, hour, minute, second, day, week, month, year, kb, mb, gb, tb, byte, bit, mph, km/h, degree, radian, acre, hectare, dollar, euro, yuan
