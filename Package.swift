@@ -139,7 +139,8 @@ let package = Package(
         tests(
             "IntentTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
-                + ["SkillKit", "Intent", "Wire", "TestSupport"]
+                + ["SkillKit", "Intent", "Wire", "TestSupport"],
+            exclude: ["Utterances"]
         ),
         tests(
             "SessionStoreTests",

@@ -45,22 +45,25 @@ enum CueWeights {
         _ reading: Reading,
         _ lexicon: Lexicon
     ) {
-        let units = reading.units.list
         for index in mentions.indices where mentions[index].isHan && mentions[index].shape == nil {
-            let range = mentions[index].range
-            let isPointedAt = reading.matches.contains {
-                $0.range.upperBound == range.lowerBound && $0.range.count > 1 && reading.has(.deictic, $0)
-            }
-            let isPlace =
-                isInside(units[range.upperBound - 1].scalar)
-                || units.indices.contains(range.upperBound) && isInside(units[range.upperBound].scalar)
-                    && !reading.matches.contains { $0.range.lowerBound == range.upperBound }
-            guard isPointedAt || isPlace else { continue }
+            guard isObject(mentions[index].range, reading) else { continue }
             let group = mentions[index].group
-            if mentions.contains(where: { $0.weight >= strong && $0.group != group && lexicon.groups[$0.group].role != .talk }) {
-                mentions[index].weight *= aside
+            let isBesideWish = mentions.contains { mention in
+                mention.weight >= strong && mention.group != group && lexicon.groups[mention.group].role != .talk
             }
+            if isBesideWish { mentions[index].weight *= aside }
         }
+    }
+
+    private static func isObject(_ range: Range<Int>, _ reading: Reading) -> Bool {
+        let units = reading.units.list
+        let isNoun = reading.matches.contains { $0.range == range && reading.has(.object, $0) }
+        let isPointedAt = reading.matches.contains {
+            $0.range.upperBound == range.lowerBound && $0.range.count > 1 && reading.has(.deictic, $0)
+        }
+        if isNoun && isPointedAt || isInside(units[range.upperBound - 1].scalar) { return true }
+        return units.indices.contains(range.upperBound) && isInside(units[range.upperBound].scalar)
+            && !reading.matches.contains { $0.range.lowerBound == range.upperBound }
     }
 
     /// 里 中

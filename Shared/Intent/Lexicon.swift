@@ -32,7 +32,7 @@ struct Lexicon: Sendable {
 
     /// Groups of grammar that the code refers to.
     enum Grammar: String, CaseIterable, Sendable {
-        case negation, contrast, sequence, again, and, join, filler, deictic, followup, result
+        case negation, contrast, sequence, again, and, join, filler, deictic, followup, result, object
         case language, toLanguage, languageWord
         case `operator`, function, unit, quantity, numberword
         case countSentences, countPoints, countWords, countCharacters, countTerms

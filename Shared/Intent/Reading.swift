@@ -140,7 +140,9 @@ struct Reading {
     /// Whether words within a range are known as they are: then the whole is no slip. 内容不要 is not meant as 内容提要.
     private func holdsAnother(_ range: Range<Int>) -> Bool {
         range.dropFirst().contains { position in
-            let found = lexicon.match(units, at: position) { $0.keys.count > 1 && $0.memberships.contains { !$0.initial } }
+            let found = lexicon.match(units, at: position) { entry in
+                entry.keys.count > 1 && entry.memberships.contains { !$0.initial }
+            }
             guard let found else { return false }
             return lexicon.entries[Int(found)].memberships.contains { lexicon.groups[$0.group].grammar != .filler }
         }

@@ -19,6 +19,7 @@ enum LexiconText {
 # "@" names a shape that is found by looking at numbers and languages rather than words.
 
 [summarise topic role=transform]
+几条结论=0.7, 整理个大概, 整理成几条, 懒得爬=0.6, 短短一段, 写短=0.5, brief of=0.6, in brief
 大概意思, 大致意思, 大概什么意思=0.8, 大概是什么意思=0.8, 什么意思就行=0.6, 想说啥=0.7, 想说什么=0.7, 想讲什么=0.7, 想讲乜=0.7, 导读=0.6, 简介=0.5, whats it about=0.8, whats this about=0.8, what it is about=0.7, what it says=0.6, what they are saying=0.5, what it boils down to, make it fit=0.4, in like=0.2
 写成一段=0.6, 写成一小段=0.6, 写成一页=0.5, 两句讲完=0.7, 一句讲完=0.7, 两句说完=0.7, 三句讲完=0.7, 一句说完=0.7
 cut this down=0.75, cut that down=0.75, cut down to=0.7, shrink=0.6, whittle=0.6, pare down, to a paragraph=0.6, in a paragraph=0.55, lines tops, short and sweet=0.6, the short of it, the long and short, give me the gist, the nub, catch me up=0.7, bring me up to speed, up to speed=0.6, what did i miss=0.6, the upshot, the bones of it=0.6, the important bits=0.7, important parts=0.6, what matters in=0.5, elevator pitch=0.6, skim read, speed read, no time to read, can not be bothered to read=0.7, havent time to read, without reading, read it for me=0.6, lite version, quick version, condensing
@@ -37,6 +38,7 @@ what is it about=0.8, what is this about=0.8, what is this document about=0.8, w
 讲了什么, 说了什么, 讲的是什么, 说的是什么, 讲了些什么, 说了些什么, 写了什么, 讲什么=0.6, 说什么=0.5, 太长了=0.6, 太长=0.5, 太啰嗦=0.7, 啰嗦=0.6, 短一点=0.8, 短一些=0.8, 短点=0.8, 更短=0.8, 再短=0.8, 简洁=0.6, 速览, 速读, 长文=0.3, 没空看=0.5, 没时间看=0.5, 没时间读=0.5, 几句话=0.6, 一句话=0.6, 两句话=0.6, 三句话=0.6, 一两句=0.6, 三点=0.4, 三条=0.4, 干货=0.4, 一分钟=0.3
 
 [keywords topic role=extract]
+重要名词=0.7, 名词挑=0.6, never tagged=0.6, untagged
 headings people would, subject heading, 归类用=0.5, 哪些标签, 贴哪些标=0.7, 打哪些标=0.7, 底下的标签
 search tags, tag cloud, catalogue terms, what would somebody type=0.6, people search for=0.5, searchable terms, which terms=0.6, buzzword, catchwords, index entries, for indexing, make it findable=0.6, findable=0.5, meta keywords, core vocabulary
 检索用词, 搜索词, 搜索关键词, 搜索用的词=0.7, 方便检索=0.7, 便于检索=0.7, 标签词, 打几个标签, 贴标签, 贴几个标签, 加标签, 加几个标签, 核心词汇, 核心概念=0.5, 关键名词, 专有名词=0.5, 专业词=0.5, 高频词汇, 关键字眼, key terms
@@ -48,6 +50,8 @@ keyword, keywords, key word, key words, key phrase, key phrases, keyphrase, keyp
 关键词, 关键字, 关键短语, 关键词语, 关键信息词, 主题词, 主题标签, 标签, 打标签, 术语, 核心词, 核心术语, 热词, 高频词, 词频, 索引词, 检索词, 重要词, 词汇=0.4, 名词=0.4, 索引~, 几个词=0.6, 哪些词=0.6, 关键概念=0.6
 
 [translate topic role=transform]
+看不懂法文=0.5, 翻给我=0.7, 翻给=0.6, 一个字也看不懂=0.5
+中文给我写=0.6, 英文给我写=0.6, 看不懂=0.3
 rendering, an english rendering, render this=0.6, rendered into, put into=0.3, put that in=0.4, put this in=0.4, put it in=0.4, say in=0.4, would you say in, how would i say=0.75, how would you say=0.75, how would one say=0.75, how would they say=0.75, how would a=0.3, native language=0.5, mother tongue=0.5, own language=0.6, can not read=0.3, foreign language=0.4, transliterate, subtitles=0.4, in plain english~
 母语的=0.6, 母语=0.5, 译本=0.6, 译得, 翻出来=0.6, 翻成, 译做, 译返=0.7, 译返做, 弄成英文, 弄成中文, 写成英文=0.7, 写成中文=0.7, 外文=0.5, 看不懂英文=0.6, 看不懂日文=0.6, 不懂中文=0.5, 不懂英文=0.5, 点讲=0.6, 点样讲=0.7, 点样写=0.4, 英文点=0.7, 英文怎, 中文怎, 对照翻译, 逐句翻, 字幕翻译
 the translation, translate, translating, translation, translations, translator, localise, localize, localisation, how do you say, how to say, how do i say, translate into, render~, interpret~, bilingual=0.4, @language
@@ -88,6 +92,8 @@ look up, look it up, look anything up, looking up, lookup, search, search for, s
 查一下, 查下, 查一查, 查查, 查找, 查询, 检索, 搜索, 搜一下, 搜一搜, 搜, 查阅, 查资料, 查, 找一下=0.5, 找资料, 知识库, 资料库, 资料=0.5, 文档里=0.6, 文档中=0.6, 根据文档, 手册里, 手册, 百科, 有没有关于=0.7, 相关资料
 
 [question topic role=source]
+full form of=0.7, difference between a=0.7, the difference between=0.7, never did understand=0.5, never understood=0.6, 几时到=0.4
+几天=0.45, 多少天=0.5, 几个月=0.45, 几年=0.45, 提前几天=0.6, 提前多久=0.65, 什么条件=0.6, 有没有权=0.6
 how come=0.65, what exactly is=0.7, whats a=0.65, what counts as=0.6, ^does this=0.4, ^what kind of=0.5, who painted, who composed, who founded, who discovered, who directed, ^who painted=0.75, ^who invented=0.75, ^who wrote=0.75, ^who discovered=0.75, ^who founded=0.75, ^when was=0.75, ^when did=0.75, how does it work=0.6, how do they work=0.6, whats the deal with=0.6, educate me on=0.7, run me through=0.5, walk me through=0.5, get my head round=0.5, whats the difference=0.7, according to the policy, the rule on=0.6, rules on=0.6, rules about=0.6, how many days=0.45, how much notice=0.6, entitled to=0.5, am i allowed to=0.6, are we allowed to=0.6
 点解=0.7, 咩嚟=0.6, 系咩=0.55, 系乜=0.6, 乜嘢系=0.7, 咩系=0.7, 有咩分别=0.7, 有咩唔同=0.7, 有咩区别=0.7, 边个=0.55, 边位=0.6, 边年=0.7, 几时=0.55, 几耐=0.45, 点样=0.4, 哪个朝代=0.75, 哪国=0.65, 哪朝=0.7, 哪部=0.5, 是咋=0.6, 咋回事=0.65, 咋=0.35, 啥是=0.7, 啥叫=0.7, 何谓=0.75, 何为=0.7, 所谓=0.3, 科普=0.7, 讲解=0.65, 有什么区别=0.7, 有何区别=0.7, 有什么不同=0.65, 了解一下=0.55, 了解吓=0.6, 想知道=0.55, 想了解=0.6, 谁发明=0.8, 谁写=0.65, 谁画=0.75, 谁提出=0.75, 开始修=0.4, 从哪来=0.4, 哪来=0.4, 来龙去脉=0.6, 的规定=0.5, 按规定=0.5, 要几天=0.5, 需要几天=0.5, 算不算=0.5, 适用于=0.4
 in which year=0.7, which year=0.65, in what year=0.7, what year=0.6, reason for=0.5, reasons for=0.5, guideline=0.45, guidelines=0.45, do we have a=0.45, is there a=0.45, is there any=0.4
@@ -150,6 +156,7 @@ small talk, chat=0.8, chatting, talk to me, talk with me, let us talk, let us ch
 闲聊, 聊天, 聊聊, 聊聊天, 聊两句, 聊一聊, 聊会, 聊会儿, 陪我, 陪聊, 唠嗑, 说说话, 随便聊, 谈心
 
 [cite topic role=annotate]
+哪本书=0.5, 哪位学者说=0.7, 请注明=0.6, figure come from=0.7, come from=0.3
 文献标注, 标注文献, 补上文献, 补文献, 从哪儿来=0.6, 从哪来的=0.5, author date, sources at the bottom, sources at the end
 refs, ref=0.4, in vancouver=0.6, in harvard=0.6, in chicago=0.5, 列出出处, 附上文献, 列在后面=0.3
 says who, where did you get=0.5, where did they get=0.5, back it up=0.6, back this up=0.65, back these up=0.65, back that up=0.65, backed up by=0.5, evidence for=0.4, list at the back=0.6, list at the end=0.5, give credit=0.5, credit the=0.4, credits=0.4, attribute=0.5, attribute this=0.6, quote the source, who said it first=0.5, references section, reference section, numbered references, in oscola, oscola, turabian, ama style, ibid, et al~, bib entry, bib file, zotero, endnote, mendeley
@@ -158,6 +165,7 @@ cite, cites, citing, cited, citation, citations, reference list, references, ref
 引用, 引文, 参考文献, 参考资料=0.6, 文献=0.6, 文献列表, 文献出处, 出处, 来源, 标注来源, 注明来源, 标注出处, 脚注, 尾注, 书目, 引用格式, 引用清单, 国标样式, 芝加哥格式, apa格式, mla格式, 著录, 附文献, 带引用
 
 [research plan steps=question,summarise,cite]
+文献回顾, 文献探讨, 文献整理, 研究回顾
 lit review, literature search, survey what has been, find out what has been written, write up the state of, overview of the field, prior work on=0.7, previous work on=0.7, what has been done on=0.7, put together a briefing, put together a report on=0.7
 前人做过什么=0.8, 前人做过=0.75, 国内外研究, 研究综述, 研究动态, 行业调研, 做个调研, 写个调研, 做个综述, 写个综述, 写篇综述, 梳理一下文献, 文献梳理, 背景调查=0.6, 行业现状=0.5
 dig into the literature, into the literature on, survey the field, survey the literature, write it up with sources, report with references, report with sources
@@ -174,6 +182,7 @@ book a=0.9, book me, ^book, book an, book some, reserve a, reserve, reservation,
 订一张, 订张, 订机票, 机票, 火车票, 高铁票, 车票, 订酒店, 定酒店, 酒店=0.55, 订房, 订座, 订位, 订一, 预订, 预定, 预约, 挂号, 抢票, 抢一张, 门票, 买票, 演唱会, 租车, 退票, 改签
 
 [alarm deed]
+move my=0.5, reschedule, push my meeting, push the meeting, move the meeting
 put in my diary=0.7, in my diary=0.6, pencil in, dont forget to=0.4, ping me=0.6, nudge me=0.7, give me a shout at, shout at me at, minutes on the clock=0.6, pomodoro
 叫我一声=0.7, 喊我=0.6, 叫醒, 闹醒, 记得叫=0.7, 帮我记住=0.6, 加到日历, 加进日程, 排进日程, 排个会=0.7, 约个会议, 开个会=0.4, 倒数, 计个时, 响一下=0.4, 提一下醒, 提我=0.5
 a meeting with, set up a meeting, set a meeting, schedule my, schedule a, ^schedule, arrange a meeting, arrange a, my meeting, my meetings, my schedule, on my agenda, wake me at, alarms, my reminders, reminders, dont let me forget, wanted to remember
@@ -217,6 +226,7 @@ checking account, savings account, my account, my bank, my balance, my savings, 
 外卖, 点餐, 点一份, 点份, 点杯, 叫外卖, 下单, 下个单, 购物车, 买一, 买两, 网购, 快递=0.55, 物流=0.5, 付款, 支付=0.55, 转账, 转钱, 汇款, 还信用卡, 缴费, 交电费, 话费, 充值, 充话费, 充一百, 余额, 退款, 退货, 取消订单, 红包, 我的订单
 
 [travel deed]
+计程车, 叫一台, 叫台车, 小黄, 国道, 塞不塞, pnr, pnr status
 how is the m25, on the m25, motorway=0.4, gridlock, tailback, train times, is my train=0.6, is the train=0.5, tube=0.4, get home=0.4, the quickest way to, how do i get there, parking=0.5, petrol station
 塞车, 塞唔塞, 堵吗, 开车去=0.4, 点去=0.5, 点样去=0.6, 怎么去=0.6, 怎么过去=0.7, 叫部车, 叫架车, 打的=0.4, 航班动态, 延误=0.5, 晚点=0.5, 到站=0.4, 高德, 百度地图, 末班车, 首班车, 泊车, 停车位
 a cab, hail a
@@ -282,6 +292,7 @@ and, adn, and also, also, plus, as well as, along with, together with, in additi
 并, 并且, 同时, 另外, 顺便, 以及, 还有, 还要, 外加, 此外, 也要, 也给, 一并, 而且, 且, 并请
 
 [join grammar]
+加上
 with, including, &
 和, 跟, 与, 及, 加, 附, 附上, 带, 附带, 连同, 还, 也, 注明, 标注
 
@@ -306,6 +317,9 @@ again, once more, one more time, another, another one, one more, more of them, m
 [result grammar]
 the summary, that summary, the translation, the result, the results, the answer, your answer, the output, that answer, your reply, based on, you just, you used, of that
 刚才的回答, 你的回答, 刚才的答案, 刚才的结果, 上面的回答, 结果, 译文, 上面的答案, 摘要里, 上一条, 刚才说的
+
+[object grammar]
+摘要, 小结, 概要, 提要, 译文, 综述, 参考文献, 关键词
 
 [language grammar]
 tagalog, filipino, swahili, welsh, irish gaelic, gaelic, urdu, punjabi, tamil, telugu, marathi, gujarati, nepali, burmese, khmer, lao, mongolian, tibetan, hawaiian, catalan, basque, croatian, serbian, bulgarian, slovak, slovenian, lithuanian, latvian, estonian, icelandic, albanian, armenian, georgian, kazakh, uzbek, afrikaans, zulu, xhosa, amharic, somali, yoruba, hausa, igbo, esperanto, hokkien, teochew, hakka, shanghainese, farsi, pashto, kurdish, sanskrit, yiddish, maori, samoan, brazilian portuguese, british english, american english
