@@ -141,6 +141,45 @@ struct LearningTests {
         #expect(best(model, "what is 25 times 4") == "calculator")
         #expect(best(model, "don't translate it, just summarise it") == "summarize")
     }
+    @Test("Words near each other count in whichever order they stand")
+    func company() {
+        let skills = [
+            ("pump", ["is the pump of the pond broken", "mend the pump by the pond", "pump and pond"]),
+            ("pond", ["feed the fish in the pond", "clean the pond", "how deep is the pond"]),
+            ("lift", ["is the lift broken", "mend the lift", "the lift is stuck"]),
+        ].map { id, examples in SkillManifest(id: "do-\(id)", description: "A \(id).", examples: examples) }
+        let company = ["lost my card", "card that was lost"].map { Set(Grams(Units($0)).company.map(\.key)) }
+        #expect(company[0].intersection(company[1]).count == 1)
+        #expect(best(IntentModel(manifests: skills).trained(), "the pond has a broken pump") == "do-pump")
+    }
+
+    @Test(
+        "A subject that a manifest names is found by what people say of it",
+        arguments: [
+            ("will it rain", "weather"), ("会下雨吗", "weather"), ("do i need an umbrella", "weather"),
+            ("wake me at seven", "alarm"), ("早上叫醒我", "alarm"), ("how much money is left in it", "balance"),
+            ("还剩多少", "balance"),
+        ]
+    )
+    func subjects(text: String, skill: String) {
+        let skills = ["weather", "alarm", "balance", "recipe", "traffic"].map {
+            SkillManifest(id: $0, description: $0)
+        }
+        let scores = IntentModel(manifests: skills).trained().decide(RoutingQuestion(text: text)).scores
+        #expect(scores.first?.skill == skill)
+    }
+
+    @Test("Each word of the table of subjects is one that texts have")
+    func associations() {
+        for line in AssociationText.all.split(whereSeparator: \.isNewline) where line.first != "#" {
+            #expect(line.split(separator: "|").count == 2, "\(line)")
+            for word in line.split(whereSeparator: { $0 == " " || $0 == "|" }) {
+                let units = Units(String(word)).list
+                let isHan = units.allSatisfy { $0.kind == .han }
+                #expect(!units.isEmpty && (!isHan || units.count <= Grams.longestRun), "\(word)")
+            }
+        }
+    }
 }
 
 @Suite("Thresholds")
@@ -257,45 +296,5 @@ struct KeyTableTests {
         for (number, key) in keys.enumerated() { #expect(table[key] == Int32(number)) }
         for _ in 0..<1000 { #expect(table[random.next()] == nil) }
         #expect(table[0] == nil)
-    }
-
-    @Test("Words near each other count in whichever order they stand")
-    func company() {
-        let skills = [
-            ("pump", ["is the pump of the pond broken", "mend the pump by the pond", "pump and pond"]),
-            ("pond", ["feed the fish in the pond", "clean the pond", "how deep is the pond"]),
-            ("lift", ["is the lift broken", "mend the lift", "the lift is stuck"]),
-        ].map { id, examples in SkillManifest(id: "do-\(id)", description: "A \(id).", examples: examples) }
-        let grams = [Grams(Units("lost my card")), Grams(Units("card that was lost"))].map { Set($0.company.map(\.key)) }
-        #expect(grams[0].intersection(grams[1]).count == 1)
-        #expect(best(IntentModel(manifests: skills).trained(), "the pond has a broken pump") == "do-pump")
-    }
-
-    @Test(
-        "A subject that a manifest names is found by what people say of it",
-        arguments: [
-            ("will it rain", "weather"), ("会下雨吗", "weather"), ("do i need an umbrella", "weather"),
-            ("wake me at seven", "alarm"), ("早上叫醒我", "alarm"), ("how much money is left in it", "balance"),
-            ("还剩多少", "balance"),
-        ]
-    )
-    func subjects(text: String, skill: String) {
-        let skills = ["weather", "alarm", "balance", "recipe", "traffic"].map {
-            SkillManifest(id: $0, description: $0)
-        }
-        let scores = IntentModel(manifests: skills).trained().decide(RoutingQuestion(text: text)).scores
-        #expect(scores.first?.skill == skill)
-    }
-
-    @Test("Each word of the table of subjects is one that texts have")
-    func associations() {
-        for line in AssociationText.all.split(whereSeparator: \.isNewline) where line.first != "#" {
-            #expect(line.split(separator: "|").count == 2, "\(line)")
-            for word in line.split(whereSeparator: { $0 == " " || $0 == "|" }) {
-                let units = Units(String(word)).list
-                let isHan = units.allSatisfy { $0.kind == .han }
-                #expect(!units.isEmpty && (!isHan || units.count <= Grams.longestRun), "\(word)")
-            }
-        }
     }
 }

@@ -41,7 +41,7 @@ track status progress state 状态 进度 跟踪 | where yet happening done did 
 history past previous record records 历史 记录 | last spent did recent recently before 以前 上次
 reset restore 重置 恢复 | factory original default settings again 还原
 sync synchronise connect pair link 同步 连接 配对 绑定 | phone together add 连上
-estimate duration time 时长 多久 | long take days when until how soon 要多长时间 几天
+estimate duration time 时长 多久 | long take days when until how soon 几天
 pending waiting 等待 处理中 | still wait yet show complete taking 还没
 failed failure error 失败 出错 | not work working wrong won unable through declined 没成功 不行
 
@@ -120,7 +120,7 @@ podcast podcasts 播客 | episode listen next
 audiobook book 有声书 | listen read chapter resume 听书
 game games 游戏 | play let
 movie film cinema movies 电影 影片 | watch theater showing see 上映
-news headlines 新闻 头条 | happening latest world today 发生了什么
+news headlines 新闻 头条 | happening latest world today
 speed slow fast 速度 | talk faster slower speak 快一点
 language accent voice 语言 口音 | speak english british talk spanish
 name 名字 姓名 | call called who 叫什么

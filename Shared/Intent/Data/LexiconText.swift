@@ -297,7 +297,7 @@ with, including, &
 和, 跟, 与, 及, 加, 附, 附上, 带, 附带, 连同, 还, 也, 注明, 标注
 
 [filler grammar]
-查重, 别扭, 说人话, 区别是, 特别是
+查重, 别扭, 说人话
 今后, 此后, 事后, 饭后, 课后, 午后, 日后, 背后, 售后, 落后, 前后, 要唔要, 使唔使, 好唔好, 系唔系, 会唔会, 有冇, 系咪, 是不是要
 could i trouble you for, might i trouble you for, mind, hiya, mate, love, cheers, real quick, right, alright, quick ones, quick one, quick question, quick q, quick favour, do me a favour, work your magic
 唔该, 可唔可以, 得唔得, 帮手, 帮我手, 畀我, 俾我, 拜托, 拜托了, 烦您, 有劳, 各位, 哈, 哦, 喔, 啦, 嘛, 喇, 㗎, 啩, 嘅, 两个问题, 一个问题, 问个问题, 问一下, 问下, 想问下, 想问一下, 请教一下

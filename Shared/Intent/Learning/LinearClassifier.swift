@@ -34,11 +34,11 @@ struct LinearClassifier: Sendable {
         var meanShare: Float = 8
     }
 
-    /// Learns from texts and the class of each. The first text of a class describes it; in the class's mean text its profile
-    /// stands for that.
+    /// Learns from texts and the class of each. With profiles, one a class, the first text of a class describes it, and the
+    /// profile stands for that in the class's mean text.
     init(
         _ texts: [Vocabulary.Vector],
-        profiles: [Vocabulary.Vector],
+        profiles: [Vocabulary.Vector] = [],
         classes: [Int32],
         classCount: Int,
         featureCount: Int,
@@ -54,7 +54,8 @@ struct LinearClassifier: Sendable {
             let own = classes.indices.filter { classes[$0] == Int32(number) }
             let share = settings.meanShare / Float(max(own.count, 1))
             if share >= Self.leastShare {
-                let mean = [profiles[number]] + own.dropFirst().map { texts[$0] }
+                let profile = profiles.indices.contains(number) ? [profiles[number]] : []
+                let mean = profile + own.dropFirst(profile.count).map { texts[$0] }
                 bias = Self.blend(&learned, bias, with: mean, share)
             }
             let most = learned.reduce(Float(0)) { max($0, abs($1)) }
