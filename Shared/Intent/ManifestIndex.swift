@@ -40,6 +40,9 @@ struct ManifestIndex: Sendable {
     /// The skill that takes what no other serves: the least of those that are at most ``fallbackPriority``.
     let fallback: Int?
 
+    /// Whether there are skills of kinds that the lexicon has no words for.
+    var hasUnknownKinds: Bool { roles.indices.contains { roles[$0] == nil && $0 != fallback } }
+
     /// Makes an index. What `earlier` has read of the same manifests is taken over.
     init(_ given: [SkillManifest], lexicon: Lexicon, reusing earlier: ManifestIndex? = nil) {
         var newest: [String: SkillManifest] = [:]

@@ -14,7 +14,8 @@ struct PlanBuilder {
     /// A skill that a clause asks for.
     struct Wish {
         let skill: Int
-        let group: Int
+        /// The group of the cue that asks for it; nil where examples do.
+        let group: Int?
         var boundary: Reading.Boundary
         let clause: Int
         let score: Double
@@ -36,20 +37,34 @@ struct PlanBuilder {
         for (number, clause) in reading.clauses.enumerated() {
             boundary.formUnion(clause.boundary)
             let mentions = result.mentions.filter { $0.clause == number }
-            guard !mentions.isEmpty else { continue }
-            let scores = scorer.cueScores(mentions)
-            guard let best = index.best(scores.indices.filter { $0 != index.fallback }, by: { scores[$0] }),
-                scores[best] >= Self.wishThreshold, !result.isDenied[best]
-            else { continue }
-            let group = mentions.max { share(best, $0) < share(best, $1) }?.group ?? 0
-            if !wishes.contains(where: { $0.skill == best }) {
+            guard let found = wish(mentions, result) ?? learnedWish(clause, result) else { continue }
+            if !wishes.contains(where: { $0.skill == found.skill }) {
                 wishes.append(
-                    Wish(skill: best, group: group, boundary: boundary, clause: number, score: scores[best])
+                    Wish(
+                        skill: found.skill,
+                        group: found.group,
+                        boundary: boundary,
+                        clause: number,
+                        score: found.score
+                    )
                 )
             }
             boundary = []
         }
         return wishes
+    }
+
+    private typealias Found = (skill: Int, group: Int?, score: Double)
+
+    /// What the cues of a clause ask for.
+    private func wish(_ mentions: [Reading.Mention], _ result: SkillScorer.Result) -> Found? {
+        guard !mentions.isEmpty else { return nil }
+        let scores = scorer.cueScores(mentions)
+        guard let best = index.best(scores.indices.filter { $0 != index.fallback }, by: { scores[$0] }),
+            scores[best] >= Self.wishThreshold, !result.isDenied[best]
+        else { return nil }
+        let group = mentions.max { share(best, $0) < share(best, $1) }?.group
+        return (best, group, scores[best])
     }
 
     private func share(_ skill: Int, _ mention: Reading.Mention) -> Double {

@@ -141,6 +141,21 @@ struct LearningTests {
         #expect(best(model, "what is 25 times 4") == "calculator")
         #expect(best(model, "don't translate it, just summarise it") == "summarize")
     }
+    @Test(
+        "A wish for a skill of a kind that the lexicon does not know is served beside one that it knows",
+        arguments: [
+            ("summarise this report and water the tomatoes", "greenhouse summarize"),
+            ("water the tomatoes, and then extract the keywords", "greenhouse keywords"),
+            ("summarise this report and hurry", "summarize"),
+            ("summarise the notes of the meeting, they are about the budget", "summarize"),
+        ]
+    )
+    func besideCues(text: String, skills: String) {
+        let model = IntentModel(manifests: Manifests.usual + [Self.strange[0]]).trained()
+        let found = model.decide(RoutingQuestion(text: text)).plan.steps.map(\.skill)
+        #expect(found.sorted().joined(separator: " ") == skills)
+    }
+
     @Test("Words near each other count in whichever order they stand")
     func company() {
         let skills = [

@@ -6,6 +6,8 @@ extension PlanBuilder {
     private static let partThreshold = 0.05
     /// A part of its own has this share of the chance for one skill: half a sentence often has a little of many.
     private static let partShare = 0.5
+    /// A clause beside others that cues decide is for a skill from this likeness on.
+    private static let wishLikeness = 0.5
     /// How much farther on its skill's side a part must be than the whole text is. Another wish beside it draws the text
     /// away from that; the rest of the same wish does not.
     private static let partGain: Float = 0.3
@@ -36,6 +38,20 @@ extension PlanBuilder {
             whole.scores.count { $0 > whole.scores[skill] } < skills.count + Self.othersBetween
         }
         return areBest ? skills : []
+    }
+
+    /// What a clause without cues asks for beside others that have some: a skill of a kind that the lexicon does not know.
+    func learnedWish(_ clause: Reading.Clause, _ result: SkillScorer.Result) -> (skill: Int, group: Int?, score: Double)? {
+        guard let learned = scorer.learned, index.hasUnknownKinds, result.reading.clauses.count > 1,
+            clause.range.count >= Self.shortestPart
+        else { return nil }
+        let isActive = result.reading.isActive.indices.map { clause.range.contains($0) && result.reading.isActive[$0] }
+        let likeness = learned.likeness(result.reading.units, isActive: isActive)
+        guard let best = likeness.values.indices.max(by: { likeness.values[$0] < likeness.values[$1] }),
+            index.roles[best] == nil, best != index.fallback, likeness.values[best] >= Self.wishLikeness,
+            likeness.shares[best] >= Self.partShare
+        else { return nil }
+        return (best, nil, likeness.values[best])
     }
 
     /// The clauses, where one that is none of its own goes with the one before it.
