@@ -336,6 +336,7 @@ extension Dispatcher {
     mutating func supersede(_ id: Identifier, now: UInt64) {
         requests[id] = nil
         returning[id] = nil
+        choosing[id] = nil
         for job in jobs.values where job.id.request == id {
             jobs[job.id] = nil
             fence(job)
@@ -373,6 +374,7 @@ extension Dispatcher {
             for request in takeEarly() { resubmit(request, now: now) }
         }
         if !returning.isEmpty || !claims.isEmpty { endWaiting(now: now) }
+        if !choosing.isEmpty { endChoosing(now: now) }
         for entry in registry.skills.values {
             if entry.queue.count > 0, let orphanedAt = entry.orphanedAt, now >= orphanedAt + Dispatcher.orphanLimit {
                 for job in entry.queue.all where now >= job.submitted + Dispatcher.orphanLimit {

@@ -57,6 +57,8 @@ struct Dispatcher {
     var adoptions = 0
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
+    /// Requests for which a model is asked which skill is meant.
+    var choosing: [Identifier: Choosing] = [:]
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
