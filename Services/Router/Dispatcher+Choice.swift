@@ -140,6 +140,12 @@ extension Dispatcher {
         }
     }
 
+    /// What is asked for a request under a lower generation is over with that.
+    mutating func dropChoice(of id: Identifier, before generation: UInt32, now: UInt64) {
+        guard let waiting = choosing[id], waiting.task.header.generation < generation else { return }
+        supersede(id, now: now)
+    }
+
     /// Those that have waited long enough.
     mutating func endChoosing(now: UInt64) {
         for (id, waiting) in choosing where now >= waiting.until {

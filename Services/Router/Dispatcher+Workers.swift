@@ -327,6 +327,7 @@ extension Dispatcher {
     mutating func superseded(_ id: Identifier, generation: UInt32, now: UInt64) {
         early.removeAll { $0.header.job.request == id && $0.header.generation < generation }
         if let planned = planning[id], planned.generation < generation { planning[id] = nil }
+        dropChoice(of: id, before: generation, now: now)
         if let waiting = returning[id], waiting.request.header.generation < generation { returning[id] = nil }
         let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.submission
         if let known, known < generation { supersede(id, now: now) }

@@ -164,6 +164,7 @@ struct Dispatcher {
                 JobError(code: JobError.Code.unknownRequest, message: "this router does not have the request")
             )
         }
+        if !choosing.isEmpty { dropChoice(of: id, before: header.generation, now: now) }
         let planned = requests.isEmpty ? nil : requests[id]
         if let known = planned?.generation ?? jobs[id.job(step: 1)]?.submission {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.

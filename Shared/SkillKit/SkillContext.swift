@@ -70,6 +70,7 @@ public struct SkillContext: Sendable {
     ///   - material: what it is to work on, where that is not the text.
     ///   - arguments: for it, an object.
     ///   - previous: outputs that it is to work on, as a step of a plan works on those of the steps before.
+    /// - Returns: its output.
     /// - Throws: `SkillError` with the code and the words of the called skill's failure.
     public func call(
         _ skill: String,
@@ -114,6 +115,7 @@ extension SkillContext {
     /// - Parameters:
     ///   - text: what a user would write, up to 1 MiB.
     ///   - history: the turns before it.
+    /// - Returns: the plan; of the mode `none` where no skill serves the text.
     /// - Throws: `SkillError`: `no_router`, `overloaded`, `bad_message` for a text that is too long, or `cancelled`.
     public func route(_ text: String, history: [JobInput.Turn] = []) async throws(SkillError) -> Plan {
         try await reporter.route(Query(ask: .route, text: text, history: history.isEmpty ? nil : history))

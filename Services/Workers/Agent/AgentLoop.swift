@@ -223,7 +223,8 @@ struct AgentLoop: Sendable {
                 group.addTask {
                     let text = Observation.filled(call.text, input: material, results: known)
                     do throws(SkillError) {
-                        return (number, .success(try await context.call(call.skill, text: text, arguments: call.arguments)))
+                        let output = try await context.call(call.skill, text: text, arguments: call.arguments)
+                        return (number, .success(output))
                     } catch {
                         return (number, .failure(error))
                     }
@@ -266,8 +267,10 @@ extension AgentLoop {
     /// The last turns, shortened, beginning with one of the user's.
     private var history: [ChatMessage] {
         let turns = input.history.suffix(6).compactMap { turn -> ChatMessage? in
-            guard let role = ChatMessage.Role(rawValue: turn.role), role == .user || role == .assistant, !turn.text.isEmpty
-            else { return nil }
+            guard let role = ChatMessage.Role(rawValue: turn.role), role == .user || role == .assistant else {
+                return nil
+            }
+            guard !turn.text.isEmpty else { return nil }
             return ChatMessage(role, Observation.bounded(turn.text, to: 2 * 1024))
         }
         return Array(turns.drop { $0.role != .user })

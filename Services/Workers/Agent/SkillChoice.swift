@@ -80,7 +80,8 @@ struct SkillChoice {
             parts.append("The message before\(skills): \(Observation.bounded(last.text, to: 300))")
         }
         parts.append(Observation.bounded(input.text, to: textBytes))
-        if !input.attachments.isEmpty { parts.append("Attached: \(input.attachments.map(\.name).joined(separator: ", "))") }
+        let files = input.attachments.map(\.name)
+        if !files.isEmpty { parts.append("Attached: \(files.joined(separator: ", "))") }
         return parts.joined(separator: "\n\n")
     }
 

@@ -12,12 +12,15 @@ struct Words: Sendable {
 
     func calls(_ skill: String) -> String { say("calls \(skill)", "调用 \(skill)") }
     func calls(_ skill: String, _ arguments: String) -> String {
+        // A line of its own: thoughts are joined.
         say("calls \(skill): \(arguments)", "调用 \(skill)：\(arguments)") + "\n"
     }
     func finished(_ skill: String, bytes: Int) -> String {
         say("\(skill) answered, \(bytes) bytes", "\(skill) 已返回 \(bytes) 字节")
     }
-    func failed(_ skill: String, _ reason: String) -> String { say("\(skill) failed: \(reason)", "\(skill) 失败：\(reason)") }
+    func failed(_ skill: String, _ reason: String) -> String {
+        say("\(skill) failed: \(reason)", "\(skill) 失败：\(reason)")
+    }
     func misfit(_ skill: String, _ reason: String) -> String {
         say("a call of \(skill) does not fit: \(reason)", "对 \(skill) 的调用不符合要求：\(reason)")
     }
