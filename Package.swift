@@ -199,7 +199,8 @@ let package = Package(
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
-                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Credentials", "Wire", "TestSupport"]
+                + ["CalculatorWorker", "ChatWorker", "AgentWorker"]
+                + ["SessionClient", "Credentials", "Wire", "TestSupport"]
         ),
     ],
     cLanguageStandard: .gnu11

@@ -177,7 +177,7 @@ def test_an_endpoint_that_dies_in_the_middle(client):
     _, events = client.run("#broken", skill="agent")
     assert events[-1][1] == "request.failed"
     error = events[-1][2]["data"]["error"]
-    assert error["code"] == "truncated" and "1 calls of skills were finished before" in error["message"]
+    assert error["code"] == "truncated" and "calls of skills finished before that: 1" in error["message"]
 
 
 def test_without_a_model_the_routers_plan_runs(system):

@@ -30,7 +30,17 @@ struct AgentLoop: Sendable {
         var made: [String: Int] = [:]
         var calls = 0
         var misfits = 0
+
+        /// Keeps a result whole as long as there is room for it: it may be handed on.
+        mutating func keep(_ output: SkillOutput, of number: Int, seen: String) {
+            let kept = results.values.reduce(0) { $0 + $1.text.utf8.count }
+            let fits = kept + output.text.utf8.count <= AgentLoop.keptBytes
+            results[number] = fits ? output : SkillOutput(text: seen)
+        }
     }
+
+    /// Bytes of results that a run keeps.
+    private static let keptBytes = 32 << 20
 
     /// Tokens that are kept for the last answer.
     private static let reserve = 2000
@@ -40,9 +50,10 @@ struct AgentLoop: Sendable {
     /// - Throws: `SkillError`, `CancellationError`.
     func run(with access: ModelAccess) async throws -> SkillOutput? {
         let question = question
+        let history = history
         var state = State(
             messages: [ChatMessage(.system, Self.rules)] + history + [ChatMessage(.user, question)],
-            unsent: question.utf8.count
+            unsent: history.reduce(question.utf8.count) { $0 + $1.text.utf8.count }
         )
         let budget = TokenBudget(limits.tokens)
         let began = ContinuousClock.now
@@ -93,6 +104,8 @@ struct AgentLoop: Sendable {
         request.toolChoice = toolbox.tools.isEmpty ? nil : mayCall ? .auto : ToolChoice.none
         request.maxTokens = limits.answer
         request.budget = budget
+        // Another try voids what was streamed, also by rounds before.
+        request.isTriedAgain = state.streamed.isEmpty
         // What came before it in the output, if anything.
         let gap = state.streamed.isEmpty ? "" : "\n\n"
         var held: String? = mayCall ? "" : nil
@@ -190,9 +203,9 @@ struct AgentLoop: Sendable {
             guard let (place, call) = numbers[number] else { continue }
             switch result {
             case .success(let output):
-                state.results[number] = output
                 context.progress(words.finished(call.skill, bytes: output.text.utf8.count))
                 let text = Observation.bounded(Observation.text(of: output), to: limits.observation)
+                state.keep(output, of: number, seen: text)
                 texts[place] = "Result of call \(number):\n\(text)"
             case .failure(let error):
                 context.progress(words.failed(call.skill, error.message))

@@ -36,12 +36,13 @@ enum Observation {
         return output.text + "\n\nSources: " + sources.filter { seen.insert($0).inserted }.joined(separator: "; ")
     }
 
-    /// A text in which `{{input}}` and `{{result N}}` are replaced by what they stand for. What stands for nothing stays.
+    /// A text in which `{{input}}` and `{{result N}}` are replaced by what they stand for. What stands for nothing stays, and
+    /// so does what would make the text longer than a call may be.
     static func filled(_ text: String, input: String, results: [Int: String]) -> String {
         guard text.contains("{{") else { return text }
         var filled = ""
         var rest = text[...]
-        while let open = rest.firstRange(of: "{{") {
+        while filled.utf8.count < Limits.message, let open = rest.firstRange(of: "{{") {
             guard let close = rest[open.upperBound...].firstRange(of: "}}") else { break }
             let name = rest[open.upperBound..<close.lowerBound].split { $0.isWhitespace || $0 == ":" }
             filled += rest[..<open.lowerBound]

@@ -61,7 +61,7 @@ struct Words: Sendable {
     func after(_ calls: Int, _ message: String) -> String {
         calls == 0
             ? message
-            : say("\(message); \(calls) calls of skills were finished before", "\(message)；此前已完成 \(calls) 次技能调用")
+            : say("\(message); calls of skills finished before that: \(calls)", "\(message)；此前已完成 \(calls) 次技能调用")
     }
     func noAnswer(_ place: String) -> String { say("the model at \(place) gave no answer", "模型 \(place) 没有给出回答") }
     var cut: String {
