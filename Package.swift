@@ -44,7 +44,7 @@ func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     )
 }
 
-let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat"]
+let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat", "Agent"]
 
 let package = Package(
     name: "skillbus",
@@ -123,6 +123,7 @@ let package = Package(
         worker("Knowledge", ["DocumentIndex", "Text"]),
         worker("Calculator", ["CGMP", "Text"]),
         worker("Chat", ["ModelAccess", "LLM", "Text"]),
+        worker("Agent", ["ModelAccess", "LLM", "Text"]),
 
         .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer"),
         .target(
@@ -138,7 +139,7 @@ let package = Package(
         tests("TextTests", ["Text", "TestSupport"]),
         tests(
             "IntentTests",
-            ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
+            ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker", "AgentWorker"]
                 + ["SkillKit", "Intent", "Wire", "TestSupport"],
             exclude: ["Utterances"]
         ),
@@ -163,7 +164,7 @@ let package = Package(
         ),
         tests(
             "WorkerTests",
-            ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker"]
+            ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker", "AgentWorker"]
                 + ["SkillKit", "SkillKitTesting", "Material", "DocumentIndex", "Text", "Wire", "TestSupport"]
                 + ["LLM", "ModelAccess"]
         ),
@@ -198,7 +199,8 @@ let package = Package(
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
-                + ["CalculatorWorker", "ChatWorker", "SessionClient", "Credentials", "Wire", "TestSupport"]
+                + ["CalculatorWorker", "ChatWorker", "AgentWorker"]
+                + ["SessionClient", "Credentials", "Wire", "TestSupport"]
         ),
     ],
     cLanguageStandard: .gnu11

@@ -16,7 +16,10 @@ struct DebugLines {
         case SessionEvent.Kind.started:
             let name = "\(event.step ?? "") \(event.skill ?? "")"
             let engine = event.data["engine"]?.string ?? ""
-            let who = planned.contains(event.step ?? "") ? "" : ", called by another skill,"
+            let isEarly = planned.isEmpty
+            let who =
+                planned.contains(event.step ?? "")
+                ? "" : isEarly ? ", asked which skill is meant," : ", called by another skill,"
             return ["\(name)\(who) starts on \(event.data["worker"]?.string ?? "") (\(engine))"]
         case SessionEvent.Kind.thinking:
             return ["\(event.step ?? "") \(event.skill ?? "") thinks: \(event.data["text"]?.string ?? "")"]
@@ -31,6 +34,9 @@ struct DebugLines {
         planned.formUnion(steps.compactMap { $0["id"]?.string })
         let mode = data["mode"]?.string ?? ""
         var lines = ["plan: \(mode), \(steps.count) step\(steps.count == 1 ? "" : "s")"]
+        if let decision = data["decision"], let by = decision["by"]?.string {
+            lines.append("chosen by \(by)\((decision["reason"]?.string).map { ": \($0)" } ?? "")")
+        }
         let scores = data["scores"]?.array ?? []
         if scores.isEmpty { lines.append("scores: none, the skill was named") }
         for score in scores {

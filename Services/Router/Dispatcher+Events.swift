@@ -58,7 +58,7 @@ extension Dispatcher {
         }
         job.state = .ended(worker: peer)
         if job.flight != nil { landed(job, terminalRecord(), by: worker, now: now) }
-        if job.request != nil || job.caller != nil, let (kind, payload) = terminalRecord() {
+        if job.request != nil || job.caller != nil || isChoice(job), let (kind, payload) = terminalRecord() {
             passOn(job, kind, payload, now: now)
         }
         return .forward(job.gateway)

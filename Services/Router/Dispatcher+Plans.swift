@@ -5,6 +5,7 @@ import Wire
 extension Dispatcher {
     /// The planner is done with a request.
     mutating func planned(_ task: PlanningTask, _ result: PlanningResult, now: UInt64) {
+        if case .open(let choice, let local) = result { return choose(task, choice, local, now: now) }
         let header = task.header
         let id = header.job.request
         // Superseded while it was planned.
@@ -27,8 +28,9 @@ extension Dispatcher {
             send(plan, of: id, header.generation, to: gateway)
             return refuse(header, gateway, outOfScope(nearest))
         case .unclear(let plan, let candidates):
-            if plan.scores != nil { send(plan, of: id, header.generation, to: gateway) }
+            if plan.scores != nil || plan.decision != nil { send(plan, of: id, header.generation, to: gateway) }
             return ask(header, gateway, Clarification(between: candidates))
+        case .open: return
         case .plan(let made, let given):
             plan = made
             input = given.input
@@ -117,6 +119,7 @@ extension Dispatcher {
         input.plan = nil
         input.explain = nil
         input.canClarify = nil
+        input.routing = nil
         input.material = request.material
         // What the user set outweighs what was read from the text.
         var arguments = step.arguments.object ?? [:]
@@ -174,6 +177,7 @@ extension Dispatcher {
     /// A job has ended: its request goes on, or its caller does.
     mutating func passOn(_ job: Job, _ kind: EventKind, _ payload: [UInt8], now: UInt64) {
         cancelCalls(of: job, now: now)
+        if let choice = takeChoice(of: job) { return chosen(choice, kind, payload, now: now) }
         if let caller = job.caller {
             let header = Header(
                 .result,

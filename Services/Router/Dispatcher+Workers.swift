@@ -327,6 +327,7 @@ extension Dispatcher {
     mutating func superseded(_ id: Identifier, generation: UInt32, now: UInt64) {
         early.removeAll { $0.header.job.request == id && $0.header.generation < generation }
         if let planned = planning[id], planned.generation < generation { planning[id] = nil }
+        dropChoice(of: id, before: generation, now: now)
         if let waiting = returning[id], waiting.request.header.generation < generation { returning[id] = nil }
         let known = requests[id]?.generation ?? jobs[id.job(step: 1)]?.submission
         if let known, known < generation { supersede(id, now: now) }
@@ -336,6 +337,7 @@ extension Dispatcher {
     mutating func supersede(_ id: Identifier, now: UInt64) {
         requests[id] = nil
         returning[id] = nil
+        choosing[id] = nil
         for job in jobs.values where job.id.request == id {
             jobs[job.id] = nil
             fence(job)
@@ -373,6 +375,7 @@ extension Dispatcher {
             for request in takeEarly() { resubmit(request, now: now) }
         }
         if !returning.isEmpty || !claims.isEmpty { endWaiting(now: now) }
+        if !choosing.isEmpty { endChoosing(now: now) }
         for entry in registry.skills.values {
             if entry.queue.count > 0, let orphanedAt = entry.orphanedAt, now >= orphanedAt + Dispatcher.orphanLimit {
                 for job in entry.queue.all where now >= job.submitted + Dispatcher.orphanLimit {

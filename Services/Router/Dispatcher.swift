@@ -57,6 +57,8 @@ struct Dispatcher {
     var adoptions = 0
     /// Requests that are with the planner.
     var planning: [Identifier: Planning] = [:]
+    /// Requests for which a model is asked which skill is meant.
+    var choosing: [Identifier: Choosing] = [:]
     /// Numbers of the next called jobs, of requests whose skills have called others. A number is used once while the
     /// request has jobs here.
     var nextCallStep: [Identifier: UInt16] = [:]
@@ -162,6 +164,7 @@ struct Dispatcher {
                 JobError(code: JobError.Code.unknownRequest, message: "this router does not have the request")
             )
         }
+        if !choosing.isEmpty { dropChoice(of: id, before: header.generation, now: now) }
         let planned = requests.isEmpty ? nil : requests[id]
         if let known = planned?.generation ?? jobs[id.job(step: 1)]?.submission {
             // The same submission again, after a reconnect: its jobs go on, the link has been renewed by HELLO.

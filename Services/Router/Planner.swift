@@ -26,6 +26,17 @@ enum PlanningResult: Sendable {
     /// The user is to say which of them is meant. The plan has nothing but scores, where they were asked for.
     case unclear(Plan, [Plan.Candidate])
     case unreadable(WireError)
+    /// A model is to choose, and what stands here is done where it does not.
+    indirect case open(OpenChoice, local: PlanningResult)
+}
+
+/// What is known of a request for which a model is to choose the skill.
+struct OpenChoice: Sendable {
+    let input: JobInput
+    let material: String?
+    /// What the text has for each skill.
+    let arguments: [String: JSONValue]
+    let scores: [Plan.Score]?
 }
 
 /// Chooses skills on a thread of its own, so that a long text or a change of the registry never holds up a dispatch. A new
@@ -187,9 +198,22 @@ final class Planner: Sendable {
                 text: input.text,
                 history: input.history ?? [],
                 attachments: input.attachments ?? [],
-                wantsReasons: input.explain == true
+                wantsReasons: input.explain == true,
+                wantsArguments: input.routing == .model
             )
         )
+        let local = local(decision, input)
+        guard input.routing == .model else { return local }
+        let choice = OpenChoice(
+            input: input,
+            material: decision.material,
+            arguments: decision.arguments,
+            scores: input.explain == true ? decision.scores : nil
+        )
+        return .open(choice, local: local)
+    }
+
+    private static func local(_ decision: RoutingDecision, _ input: JobInput) -> PlanningResult {
         var plan = decision.plan
         if input.explain == true { plan.scores = decision.scores }
         guard plan.mode != .none, !plan.steps.isEmpty, (try? plan.validate()) != nil else {

@@ -79,7 +79,7 @@ public struct IntentModel: Sendable {
         let plan = builder.plan(steps) { skill in
             arguments[skill].isEmpty ? [:] : arguments[skill].arguments(in: result.reading)
         }
-        return RoutingDecision(
+        var decision = RoutingDecision(
             plan: plan,
             scores: scores,
             instruction: parts.instruction,
@@ -87,6 +87,12 @@ public struct IntentModel: Sendable {
             nearest: steps.isEmpty ? Array(scores.prefix(Self.nearestCount).map(\.skill)) : [],
             candidates: lent > 0 ? [] : candidates(chosen, after: followUp.skills, result)
         )
+        if question.wantsArguments {
+            for skill in index.manifests.indices where !arguments[skill].isEmpty {
+                decision.arguments[index.manifests[skill].id] = arguments[skill].arguments(in: result.reading)
+            }
+        }
+        return decision
     }
 
     /// The same model with something learned, or with other thresholds.

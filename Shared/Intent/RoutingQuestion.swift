@@ -10,18 +10,22 @@ public struct RoutingQuestion: Sendable {
     public var attachments: [JobInput.Attachment]
     /// Whether the scores are to say what made them, which takes longer than the decision.
     public var wantsReasons: Bool
+    /// Whether the arguments that the text has for each skill are wanted, not for those of the plan alone.
+    public var wantsArguments: Bool
 
     /// Asks about a text.
     public init(
         text: String,
         history: [JobInput.Turn] = [],
         attachments: [JobInput.Attachment] = [],
-        wantsReasons: Bool = true
+        wantsReasons: Bool = true,
+        wantsArguments: Bool = false
     ) {
         self.text = text
         self.history = history
         self.attachments = attachments
         self.wantsReasons = wantsReasons
+        self.wantsArguments = wantsArguments
     }
 }
 
@@ -40,6 +44,8 @@ public struct RoutingDecision: Sendable {
     /// The two skills between which the text does not decide, best first: the plan has the first of them. Empty where one
     /// is clearly meant.
     public var candidates: [Plan.Candidate]
+    /// The arguments that the text has for each skill, by its id; only when asked for, and of those that it has some for.
+    public var arguments: [String: JSONValue] = [:]
 
     /// Makes a decision.
     public init(

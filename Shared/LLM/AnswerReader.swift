@@ -120,6 +120,7 @@ struct AnswerReader: Sendable {
                 guard tools.take(call) else { throw bad("more calls of tools than there can be") }
             }
             guard size <= Self.longest else { throw tooLong() }
+            if piece.isReasoningContent { answer.reasoningContent += piece.thinking }
             if !piece.thinking.isEmpty { add(.thinking(piece.thinking), &events) }
             answer.refusal += piece.refusal
             if !piece.text.isEmpty {

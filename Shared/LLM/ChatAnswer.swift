@@ -44,6 +44,8 @@ public struct ChatAnswer: Sendable, Hashable {
     public var text = ""
     /// What the model thought before.
     public var thinking = ""
+    /// What of that came in the field `reasoning_content`, which has to be sent back with the results of tools.
+    public var reasoningContent = ""
     /// Why it does not answer, if it says so apart from the answer.
     public var refusal = ""
     /// Tools that it wants called, in its order.

@@ -23,6 +23,8 @@ public struct ChatMessage: Sendable, Hashable {
     public var toolCalls: [ToolCall] = []
     /// The call that this is the result of.
     public var toolCallID: String?
+    /// What the model said of its reasoning in a field of its own: DeepSeek wants it back beside its calls of tools.
+    public var reasoning = ""
 
     /// Makes a message.
     public init(_ role: Role, _ text: String) {
@@ -37,7 +39,15 @@ public struct ChatMessage: Sendable, Hashable {
         return message
     }
 
-    var json: JSONValue {
+    /// An answer that calls tools, to be followed by their results.
+    public static func calls(_ answer: ChatAnswer) -> ChatMessage {
+        var message = ChatMessage(.assistant, answer.text)
+        message.toolCalls = answer.toolCalls
+        message.reasoning = answer.reasoningContent
+        return message
+    }
+
+    func json(_ dialect: Dialect) -> JSONValue {
         var members: [String: JSONValue] = ["role": .string(role.rawValue), "content": .string(text)]
         if !toolCalls.isEmpty {
             if text.isEmpty { members["content"] = .null }
@@ -52,6 +62,9 @@ public struct ChatMessage: Sendable, Hashable {
             )
         }
         members["tool_call_id"] = toolCallID.map { .string($0) }
+        if !reasoning.isEmpty, !dialect.lacks.contains(.reasoning) {
+            members["reasoning_content"] = .string(reasoning)
+        }
         return .object(members)
     }
 }
@@ -126,6 +139,9 @@ public struct ChatRequest: Sendable {
     /// When all must be over, retries and all; nil for the client's own limit.
     public var deadline: ContinuousClock.Instant?
 
+    /// Whether another try follows one that failed.
+    public var isTriedAgain = true
+
     /// Whether somebody sees the answer while it comes.
     var isShown = true
 
@@ -138,7 +154,7 @@ public struct ChatRequest: Sendable {
     /// The body for an endpoint.
     /// - Throws: `LLMError` when it cannot be written.
     func body(model: String, _ dialect: Dialect, maxTokens: Int?) throws(LLMError) -> [UInt8] {
-        var members: [String: JSONValue] = ["messages": .array(messages.map(\.json))]
+        var members: [String: JSONValue] = ["messages": .array(messages.map { $0.json(dialect) })]
         if !model.isEmpty { members["model"] = .string(model) }
         members["stream"] = .bool(isStreamed)
         if isStreamed, !dialect.lacks.contains(.streamOptions) { members["stream_options"] = ["include_usage": true] }

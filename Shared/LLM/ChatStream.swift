@@ -171,7 +171,7 @@ public struct ChatStream: AsyncSequence, Sendable {
             error.attempts = plan?.attempts ?? 1
             if error.kind != .cancelled, !hasStreamed, plan != nil {
                 if let place = plan?.place, client.dialects.learn(error, at: place) { return }
-                if let retry = plan?.next(after: error) {
+                if request.isTriedAgain, let retry = plan?.next(after: error) {
                     pause = retry.pause
                     ready.append(.retrying(retry))
                     return

@@ -47,6 +47,8 @@ struct CompletionBody: Decodable {
 struct Piece {
     var text = ""
     var thinking = ""
+    /// Whether the thought is a field that has to be sent back with the results of tools.
+    var isReasoningContent = false
     var refusal = ""
     var calls: [CallPiece] = []
 
@@ -55,6 +57,7 @@ struct Piece {
     mutating func append(_ other: Piece) {
         text += other.text
         thinking += other.thinking
+        if other.isReasoningContent { isReasoningContent = true }
         refusal += other.refusal
         calls += other.calls
     }
@@ -100,6 +103,7 @@ private struct Content: Decodable {
         // Where both are there, they say the same.
         if let thought = try? members.decodeIfPresent(String.self, forKey: .reasoningContent), !thought.isEmpty {
             piece.thinking += thought
+            piece.isReasoningContent = true
         } else if let thought = try? members.decodeIfPresent(String.self, forKey: .reasoning) {
             piece.thinking += thought
         }

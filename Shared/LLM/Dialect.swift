@@ -6,6 +6,7 @@ struct Dialect: Sendable {
         case streamOptions = "stream_options"
         case maxTokens = "max_tokens"
         case temperature = "temperature"
+        case reasoning = "reasoning_content"
     }
     var lacks: Set<Field> = []
 

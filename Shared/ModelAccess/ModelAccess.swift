@@ -42,6 +42,16 @@ public struct ModelAccess: Sendable {
     /// Whether there are endpoints, usable or not.
     public var isConfigured: Bool { client != nil }
 
+    /// The endpoint that the user would be asked about, or that may not be asked at all, before ``model(for:sending:isChinese:)``
+    /// returned one; nil if it would not wait. For who has no time for a question.
+    public func asksAbout(_ context: SkillContext) -> String? {
+        guard let client, let first = client.endpoints.first, !first.isLocal else { return nil }
+        return client.endpoints.first { !$0.isLocal && !context.mayDisclose(to: $0.origin) }?.origin
+    }
+
+    /// The first endpoint's model, or where it is.
+    public var name: String { client?.endpoints.first.map(Self.name) ?? Self.offline }
+
     /// The model for an execution; nil where there is none that it may use, which its events then say. Before it is one
     /// outside, the user sees to whom what goes, and is asked where the session wants that.
     /// - Parameters:

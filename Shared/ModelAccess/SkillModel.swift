@@ -57,6 +57,14 @@ public struct SkillModel: Sendable {
         try await client.answer(request) { tell($0) }
     }
 
+    /// Asks the model once: nothing is tried again, and where it fails nothing is said.
+    /// - Throws: `LLMError`, to be made into words by ``words(for:)``.
+    public func onlyAnswer(_ request: ChatRequest) async throws(LLMError) -> ChatAnswer {
+        var request = request
+        request.isTriedAgain = false
+        return try await client.answer(request)
+    }
+
     private func tell(_ retry: Retry) {
         let seconds = Double(retry.pause.components.seconds) + Double(retry.pause.components.attoseconds) / 1e18
         let pause = seconds < 1 ? "1" : "\(Int(seconds.rounded(.up)))"

@@ -64,6 +64,8 @@ public struct NewRequest: Sendable {
     /// Whether the user can be asked where two skills fit: the request then ends with the event `clarify` and the code
     /// `ambiguous`, and is made again with the skill that was chosen.
     public var canClarify = false
+    /// Who chooses the skill, where none is named; nil for the gateway's default, which is the router.
+    public var routing: Routing?
     /// Seconds after which the gateway gives it up; nil for no limit.
     public var timeout: Double?
     /// Sent as `Idempotency-Key`: the same request sent twice is made once.
@@ -110,6 +112,7 @@ public struct NewRequest: Sendable {
         members["privacy"] = privacy.map { .string($0.rawValue) }
         if !cache { members["cache"] = false }
         if canClarify { members["can_clarify"] = true }
+        members["routing"] = routing.map { .string($0.rawValue) }
         members["timeout"] = timeout.map { .number($0) }
         return .object(members)
     }

@@ -63,17 +63,27 @@ public struct SkillContext: Sendable {
     public func engine(_ name: String) { reporter.report(.engine(name)) }
 
     /// Runs another skill through the bus and returns its output. It shares this execution's deadline and is cancelled
-    /// with it.
+    /// with it. Several calls may run at a time.
+    /// - Parameters:
+    ///   - skill: its id.
+    ///   - text: what it is asked.
+    ///   - material: what it is to work on, where that is not the text.
+    ///   - arguments: for it, an object.
+    ///   - previous: outputs that it is to work on, as a step of a plan works on those of the steps before.
+    /// - Returns: its output.
     /// - Throws: `SkillError` with the code and the words of the called skill's failure.
     public func call(
         _ skill: String,
         text: String,
-        arguments: JSONValue = [:]
+        material: String? = nil,
+        arguments: JSONValue = [:],
+        previous: [JobInput.Previous] = []
     ) async throws(SkillError) -> SkillOutput {
         guard depth + 1 <= Limits.planDepth else {
             throw SkillError("too_deep", "skills call each other more than \(Limits.planDepth) levels deep")
         }
-        let size = text.utf8.count + ((try? JSONBody.encode(arguments).count) ?? 0)
+        var size = text.utf8.count + (material?.utf8.count ?? 0) + ((try? JSONBody.encode(arguments).count) ?? 0)
+        if !previous.isEmpty { size += (try? JSONBody.encode(previous).count) ?? 0 }
         // What is around them takes less than the difference.
         guard size <= Limits.message - Limits.inlineBody else {
             throw SkillError(
@@ -84,7 +94,9 @@ public struct SkillContext: Sendable {
         let input = JobInput(
             session: session,
             text: text,
+            material: material,
             arguments: arguments,
+            previous: previous.isEmpty ? nil : previous,
             depth: depth + 1,
             privacy: privacy == .localOnly ? nil : privacy,
             approved: approved.isEmpty ? nil : approved
@@ -94,6 +106,31 @@ public struct SkillContext: Sendable {
 }
 
 extension SkillContext {
+    /// What skills can be called now: the manifests of those that have a worker at this execution's router, by their ids. The
+    /// skill that asks is among them.
+    /// - Throws: `SkillError`, `no_router` or `cancelled`.
+    public func skills() async throws(SkillError) -> [SkillManifest] { try await reporter.skills() }
+
+    /// The plan that the router would make of a text, with every skill's score. Nothing is run.
+    /// - Parameters:
+    ///   - text: what a user would write, up to 1 MiB.
+    ///   - history: the turns before it.
+    /// - Returns: the plan; of the mode `none` where no skill serves the text.
+    /// - Throws: `SkillError`: `no_router`, `overloaded`, `bad_message` for a text that is too long, or `cancelled`.
+    public func route(_ text: String, history: [JobInput.Turn] = []) async throws(SkillError) -> Plan {
+        try await reporter.route(Query(ask: .route, text: text, history: history.isEmpty ? nil : history))
+    }
+
+    /// Whether ``disclose(party:bytes:purpose:)`` would return at once, without a question: for who has no time to wait
+    /// for an answer.
+    public func mayDisclose(to party: String) -> Bool {
+        switch privacy {
+        case .allow: true
+        case .ask: approved.contains(party)
+        case .localOnly: false
+        }
+    }
+
     /// To be called before anything is sent to somebody outside: a model, a search engine, any server that is not this
     /// machine's. It returns when that may be done, and the user then sees to whom what goes.
     ///
@@ -168,9 +205,21 @@ public protocol SkillReporter: Sendable {
     func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput
     /// Asks the user whether data may go to an outside party, and waits for the answer.
     func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool
+    /// What skills can be called now.
+    func skills() async throws(SkillError) -> [SkillManifest]
+    /// The plan that a text would get.
+    func route(_ query: Query) async throws(SkillError) -> Plan
 }
 
 extension SkillReporter {
+    /// Where there is no router, there is no skill to be called.
+    public func skills() async throws(SkillError) -> [SkillManifest] { [] }
+
+    /// Where there is no router, nobody makes a plan.
+    public func route(_ query: Query) async throws(SkillError) -> Plan {
+        throw SkillError(JobError.Code.noRouter, "no router", retryable: true)
+    }
+
     /// Where nobody can be asked, nothing is allowed.
     public func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool { false }
 }

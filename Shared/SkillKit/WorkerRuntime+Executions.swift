@@ -92,6 +92,25 @@ private struct Reporter: SkillReporter {
     func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool {
         try await runtime.ask(disclosure, by: execution).get()
     }
+
+    func skills() async throws(SkillError) -> [SkillManifest] {
+        let answer = try await runtime.query(Query(ask: .skills), by: execution).get()
+        do {
+            let list = try JSONBody.decode(SkillList.self, from: answer)
+            return list.skills.filter { !$0.workers.isEmpty }.map(\.manifest)
+        } catch {
+            throw SkillError(JobError.Code.badMessage, "the router's list of skills cannot be read: \(error)")
+        }
+    }
+
+    func route(_ query: Query) async throws(SkillError) -> Plan {
+        let answer = try await runtime.query(query, by: execution).get()
+        do {
+            return try JSONBody.decode(Plan.self, from: answer)
+        } catch {
+            throw SkillError(JobError.Code.badMessage, "the router's plan cannot be read: \(error)")
+        }
+    }
 }
 
 extension SkillInput {

@@ -39,6 +39,7 @@ extension WorkerRuntime {
         }
         let error = SkillError(JobError.Code.noRouter, "the router was lost during the call", retryable: true)
         lost.forEach { $0.resume(returning: .failure(error)) }
+        loseQueries(at: link)
     }
 
     /// A link's executions run on, and are offered to the other routers at once.

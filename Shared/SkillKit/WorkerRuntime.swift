@@ -34,6 +34,12 @@ final class WorkerRuntime: BusClientUser {
         let continuation: CheckedContinuation<Result<SkillOutput, SkillError>, Never>
     }
 
+    /// A question to a router that waits for its answer.
+    struct OpenQuery {
+        let link: BusLink
+        let continuation: CheckedContinuation<Result<[UInt8], SkillError>, Never>
+    }
+
     struct State {
         var links: [BusLink: Link] = [:]
         var shares = SlotShares()
@@ -48,7 +54,9 @@ final class WorkerRuntime: BusClientUser {
         var slotsInUse = 0
         var slotsLent = 0
         var calls: [UInt64: Call] = [:]
-        /// The next number of a call or a question.
+        /// By their numbers.
+        var queries: [UInt64: OpenQuery] = [:]
+        /// The next number of a call, a query or a question.
         var nextCall: UInt64 = 1
         var questions: [UInt64: Question] = [:]
         var isDraining = false
@@ -126,7 +134,8 @@ final class WorkerRuntime: BusClientUser {
             execution?.stop(JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         case .result: result(header, message.body())
         case .approval: answered(header, message.body())
-        case .error: problem(message.body(), from: link, now: now)
+        case .answer: answered(header.sequence, .success(message.body()))
+        case .error: if !refused(header, message.body()) { problem(message.body(), from: link, now: now) }
         case .heartbeat:
             let wanted = min(Int(clamping: header.value), registration.concurrency)
             state.withLock { $0.shares.wants(wanted, link) }

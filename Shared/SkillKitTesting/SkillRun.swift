@@ -22,8 +22,9 @@ public struct SkillRun: Sendable {
         events.map { if case .textDelta(let text) = $0 { text } else { "" } }.joined()
     }
 
-    /// Runs the skill on an input and waits for its end. `calls` answers the calls that it makes of other skills, and
-    /// `allows` the question whether data may go to an outside party, where the policy is to ask.
+    /// Runs the skill on an input and waits for its end. `calls` answers the calls that it makes of other skills, `skills`
+    /// are those that it finds, `plan` is what the router makes of a text, and `allows` answers the question whether data
+    /// may go to an outside party, where the policy is to ask.
     public init<S: Skill>(
         _ skill: S,
         _ input: SkillInput,
@@ -35,9 +36,11 @@ public struct SkillRun: Sendable {
             _ throws(SkillError) in
             throw SkillError("unknown_skill", "no skill \(name) here")
         },
+        skills: [SkillManifest] = [],
+        plan: @escaping @Sendable (Query) async throws(SkillError) -> Plan = { _ in Plan(mode: .none, steps: []) },
         allows: @escaping @Sendable (Disclosure) async -> Bool = { _ in false }
     ) async {
-        let recorder = Recorder(calls: calls, allows: allows)
+        let recorder = Recorder(calls: calls, manifests: skills, plan: plan, allows: allows)
         recorder.report(.started(engine: skill.engine))
         let job = Identifier(high: 0x0190_0000_0000_7000, low: 0x8000_0000_0000_0001)
         let context = SkillContext(
@@ -63,14 +66,19 @@ public struct SkillRun: Sendable {
 private final class Recorder: SkillReporter {
     private let events = Mutex<[SkillEvent]>([])
     private let calls: @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput
-
+    private let manifests: [SkillManifest]
+    private let plan: @Sendable (Query) async throws(SkillError) -> Plan
     private let allows: @Sendable (Disclosure) async -> Bool
 
     init(
         calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput,
+        manifests: [SkillManifest],
+        plan: @escaping @Sendable (Query) async throws(SkillError) -> Plan,
         allows: @escaping @Sendable (Disclosure) async -> Bool
     ) {
         self.calls = calls
+        self.manifests = manifests
+        self.plan = plan
         self.allows = allows
     }
 
@@ -80,4 +88,6 @@ private final class Recorder: SkillReporter {
         try await calls(skill, input)
     }
     func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool { await allows(disclosure) }
+    func skills() async throws(SkillError) -> [SkillManifest] { manifests }
+    func route(_ query: Query) async throws(SkillError) -> Plan { try await plan(query) }
 }

@@ -22,6 +22,7 @@ public enum JobBody {
         case approved = 15  // JSON array of strings
         case cache = 16  // one byte, 0 or 1
         case canClarify = 17  // one byte, 0 or 1
+        case routing = 18  // one byte
     }
 
     /// Writes a body. An empty skill in a SUBMIT asks the router to choose. `begun` has the last execution of each job of
@@ -56,6 +57,7 @@ public enum JobBody {
         if let approved = input.approved { append(.approved, try JSONBody.encode(approved), to: &body) }
         if let cache = input.cache { append(.cache, [cache ? 1 : 0], to: &body) }
         if let canClarify = input.canClarify { append(.canClarify, [canClarify ? 1 : 0], to: &body) }
+        if let routing = input.routing { append(.routing, [routing.number], to: &body) }
         if let plan = input.plan { append(.plan, try JSONBody.encode(plan), to: &body) }
         if !begun.isEmpty {
             appendPrefix(.begun, begun.count * ExecutionList.entry, to: &body)
@@ -240,7 +242,9 @@ public enum JobBody {
         case .approved: input.approved = try json([String].self, body, range)
         case .cache where range.count == 1:
             input.cache = body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self) != 0
-        case .privacy, .cache, .begun, nil: break
+        case .routing where range.count == 1:
+            input.routing = Routing(number: body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self))
+        case .privacy, .cache, .begun, .routing, nil: break
         }
     }
 

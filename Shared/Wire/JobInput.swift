@@ -85,6 +85,8 @@ public struct JobInput: Codable, Hashable, Sendable {
     public var approved: [String]?
     /// Whether an output that was made before for the same input may be the answer; so it is where this is absent.
     public var cache: Bool?
+    /// Of a SUBMIT that names no skill: who is to choose it; the router where this is absent.
+    public var routing: Routing?
 
     /// Makes an input.
     public init(
@@ -103,7 +105,8 @@ public struct JobInput: Codable, Hashable, Sendable {
         plan: Plan? = nil,
         privacy: PrivacyPolicy? = nil,
         approved: [String]? = nil,
-        cache: Bool? = nil
+        cache: Bool? = nil,
+        routing: Routing? = nil
     ) {
         self.session = session
         self.tenant = tenant
@@ -121,5 +124,6 @@ public struct JobInput: Codable, Hashable, Sendable {
         self.privacy = privacy
         self.approved = approved
         self.cache = cache
+        self.routing = routing
     }
 }

@@ -69,6 +69,22 @@ public struct Plan: Codable, Hashable, Sendable {
         }
     }
 
+    /// Who chose the skills, where a model was to.
+    public struct Decision: Codable, Hashable, Sendable {
+        /// The router itself.
+        public static let local = "local"
+        /// ``local``, or the model's name.
+        public var by: String
+        /// Why it was not the model.
+        public var reason: String?
+
+        /// Makes a decision.
+        public init(by: String, reason: String? = nil) {
+            self.by = by
+            self.reason = reason
+        }
+    }
+
     /// What a failed step does to the others. A word, so that one of a later version can be read and passed on.
     public struct FailurePolicy: RawRepresentable, Codable, Hashable, Sendable {
         /// The word.
@@ -92,6 +108,8 @@ public struct Plan: Codable, Hashable, Sendable {
     /// The skills between which the text does not decide, best first; only in the answer to a question. The first is the
     /// one of the plan.
     public var candidates: [Candidate]?
+    /// Who chose, where a model was to; nil where nobody asked for that.
+    public var decision: Decision?
 
     /// Makes a plan. One of several steps goes on where a step fails.
     public init(mode: Mode, steps: [Step], scores: [Score]? = nil, candidates: [Candidate]? = nil) {

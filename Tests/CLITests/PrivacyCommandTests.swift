@@ -85,6 +85,29 @@ struct PrivacyCommandTests {
         #expect(try await ask(gateway, ["x"]).error.isEmpty)
     }
 
+    @Test("--routing asks for a model's choice; --debug says who chose and why, and who was asked")
+    func routing() async throws {
+        let data: JSONValue = [
+            "mode": "single", "steps": [["id": "s1", "skill": "chat", "after": [], "arguments": [:]]],
+            "decision": ["by": "local", "reason": "no model"],
+        ]
+        let steps: [FakeGateway.Step] = [
+            .event("job.started", step: "s100", skill: "agent", attempt: 1, ["worker": "w", "engine": "offline"]),
+            .event("request.plan", data),
+            .event("request.finished", ["output": ["text": "ok", "parts": []]]),
+        ]
+        let gateway = try FakeGateway(steps)
+        let result = try await ask(gateway, ["--routing", "model", "--debug", "x"])
+        #expect(result.code == 0 && gateway.submitted?["routing"] == "model")
+        #expect(result.error.contains("s100 agent, asked which skill is meant, starts on w (offline)"))
+        #expect(result.error.contains("chosen by local: no model"))
+        #expect(try await ask(gateway, ["x"], environment: ["SKILLBUS_ROUTING": "model"]).code == 0)
+        #expect(gateway.submitted?["routing"] == "model")
+        #expect(try await ask(gateway, ["x"]).code == 0 && gateway.submitted?["routing"] == nil)
+        let wrong = try await ask(gateway, ["--routing", "magic", "x"])
+        #expect(wrong.code == 2 && wrong.error.contains("--routing must be local or model, not \"magic\""))
+    }
+
     @Test(
         "What a person types",
         arguments: [

@@ -243,6 +243,9 @@ struct OtherRenderTests {
         } else {
             Issue.record()
         }
+        if case .routing(.model?) = ChatLine("/routing model", skill: nil) {} else { Issue.record() }
+        if case .routing(nil) = ChatLine("/routing", skill: nil) {} else { Issue.record() }
+        if case .wrong = ChatLine("/routing magic", skill: nil) {} else { Issue.record() }
         if case .wrong = ChatLine("@calculator", skill: nil) {} else { Issue.record() }
         if case .wrong = ChatLine("@ x y", skill: nil) {} else { Issue.record() }
     }

@@ -117,6 +117,7 @@ import Wire
         (#"{"text":"a","timeout":-1}"#, 400, "timeout"), (#"{"text":"a","timeout":"soon"}"#, 400, "timeout"),
         (#"{"text":"a","explain":"yes"}"#, 400, "explain"),
         (#"{"text":"a","can_clarify":"yes"}"#, 400, "can_clarify"),
+        (#"{"text":"a","routing":"magic"}"#, 400, #""local", "model""#),
         (#"{"text":"a","attachments":[{"name":"x.txt","data":"***"}]}"#, 400, "x.txt"),
         (#"{"text":"a","attachments":[{"name":"ok","data":""},{"name":"b"}]}"#, 400, "data"),
         (#"{"text":"a","attachments":[{"name":"a\u0007","data":""}]}"#, 400, "attachments[0].name"),

@@ -124,10 +124,11 @@ private let finished = #"{"output":{"text":"hi","parts":[]},"engine":"offline","
         let router = try await gateway.router()
         let session = try await gateway.service.createSession()
         let request = try await gateway.service.submit(
-            NewRequest(text: "shorten it", canClarify: true),
+            NewRequest(text: "shorten it", canClarify: true, routing: .model),
             in: session
         )
-        #expect(try JobBody.decode(try await router.next(.submit).body).input.canClarify == true)
+        let submitted = try JobBody.decode(try await router.next(.submit).body).input
+        #expect(submitted.canClarify == true && submitted.routing == .model)
         let candidates = ["a", "b"].map { Plan.Candidate(skill: $0, displayName: "Skill \($0)", score: 0.75) }
         let question = try Outgoing(
             Header(.nack, job: request.id, generation: 1),

@@ -1,6 +1,7 @@
 import SkillKit
 import Wire
 
+@testable import AgentWorker
 @testable import CalculatorWorker
 @testable import ChatWorker
 @testable import KeywordsWorker
@@ -14,6 +15,7 @@ enum Manifests {
     static let knowledge = Knowledge.completeManifest
     static let calculator = Calculator.completeManifest
     static let chat = Chat.completeManifest
+    static let agent = Agent.completeManifest
     static let translate = SkillManifest(
         id: "translate",
         description: "Translate a text into another language. 把文本翻译成另一种语言。"
@@ -24,5 +26,5 @@ enum Manifests {
         consumes: ["passages", "text"]
     )
 
-    static let usual = [summarize, keywords, knowledge, calculator, chat]
+    static let usual = [summarize, keywords, knowledge, calculator, chat, agent]
 }

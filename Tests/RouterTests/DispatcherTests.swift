@@ -21,12 +21,14 @@ struct Bench {
         credit: Int = 1,
         version: String = "1.0.0",
         idempotent: Bool = true,
+        produces: [String] = ["text"],
         held: [Registration.Held] = [],
         instance: Identifier = .timeOrdered(milliseconds: 1),
         again known: Peer? = nil,
         seen: UInt64 = 0
     ) throws -> Peer {
-        let manifest = SkillManifest(id: skill, description: "d", version: version, idempotent: idempotent)
+        var manifest = SkillManifest(id: skill, description: "d", version: version, idempotent: idempotent)
+        manifest.produces = produces
         let registration = Registration(
             worker: "w",
             instance: instance,

@@ -104,6 +104,42 @@ struct PlannerTests {
         #expect(Set(shown.candidates?.map(\.skill) ?? []) == both)
     }
 
+    @Test("Where a model is to choose, the router's own decision is kept at hand")
+    func open() async throws {
+        let wakeUp = try WakeUp()
+        let planner = Planner(wakeUp: wakeUp)
+        defer { planner.close() }
+        planner.update([SkillManifest(id: "one", description: "Summarise a text. 总结文本。", priority: 10)])
+        func result(_ input: JobInput) async throws -> PlanningResult {
+            planner.submit(.init(number: 1, kind: .request(body: try JobBody.encode(skill: "", input: input))))
+            let found = Mutex<PlanningResult?>(nil)
+            _ = await eventually {
+                for case (_, .request(let result)) in planner.takeResults() { found.withLock { $0 = result } }
+                return found.withLock { $0 != nil }
+            }
+            wakeUp.clear()
+            return try #require(found.withLock { $0 })
+        }
+        guard
+            case .open(let choice, local: .plan(let plan, let given)) = try await result(
+                JobInput(session: "s", text: "summarise this: a b c", routing: .model)
+            )
+        else {
+            Issue.record("no model is to choose")
+            return
+        }
+        #expect(plan.steps.map(\.skill) == ["one"] && given.isNew && choice.input.routing == .model)
+        #expect(choice.material == given.material)
+        // Who has a plan already, and who asks for the router, gets that.
+        for (made, routing) in [(Plan?.some(plan), Routing.model), (nil, .local)] {
+            let input = JobInput(session: "s", text: "summarise this: a b c", plan: made, routing: routing)
+            guard case .plan = try await result(input) else {
+                Issue.record("a model is to choose all the same")
+                return
+            }
+        }
+    }
+
     @Test("What was learned of an older registry is not taken")
     func outdated() async throws {
         let wakeUp = try WakeUp()

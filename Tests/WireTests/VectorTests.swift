@@ -70,6 +70,7 @@ struct VectorTests {
             #expect(input.approved == message["approved"]?.array?.compactMap(\.string), "\(name)")
             #expect(input.cache == message["cache"]?.bool, "\(name)")
             #expect(input.canClarify == message["canClarify"]?.bool, "\(name)")
+            #expect(input.routing?.rawValue == message["routing"]?.string, "\(name)")
             // Written and read again it is the same; JSON inside may be spaced differently.
             #expect(try JobBody.decode(try JobBody.encode(skill: skill, input: input)).input == input, "\(name)")
         }

@@ -20,6 +20,7 @@ enum AskCommand {
                 .value("priority", "WHAT", "high, normal or low, among your requests that wait for a skill"),
                 RequestOptions.privacy,
                 RequestOptions.noCache,
+                RequestOptions.routing,
                 .flag("no-wait", "print the ids of session and request, and leave it running"),
                 .flag("explain", "have every skill's score in the plan; see it with --json"),
                 RequestOptions.debug,
@@ -41,6 +42,9 @@ enum AskCommand {
                 Where two skills fit equally well, a person at a terminal is asked which is meant. With --json, and with
                 a pipe or a file at either end, the better one serves, and nothing waits.
 
+                With --routing model a model chooses the skill, within two seconds; where none can, the router does and
+                says why. A skill that is named with --skill counts in any case.
+
                   skillbus ask "what is 0.1 + 0.2, to 30 places"
                   skillbus ask --file article.txt "summarize this and give me the keywords"
                   git log -20 | skillbus ask "summarise this"
@@ -61,6 +65,7 @@ enum AskCommand {
         let isDebug = options.flag("debug")
         request.explain = options.flag("explain") || isDebug
         request.cache = !options.flag("no-cache")
+        request.routing = try RequestOptions.routing(options)
         let policy = try RequestOptions.policy(options)
         if given != nil { request.privacy = policy }
         // A person can be asked where one watches.

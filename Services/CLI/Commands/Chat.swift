@@ -15,6 +15,7 @@ enum ChatCommand {
                 .value("skill", short: "s", "NAME", "the skill that serves every line that names none"),
                 RequestOptions.privacy,
                 RequestOptions.noCache,
+                RequestOptions.routing,
                 RequestOptions.debug,
                 .value("state", "DIR", "where the history of the prompt is kept", environment: "SKILLBUS_STATE"),
                 CommonOptions.url,
@@ -22,6 +23,7 @@ enum ChatCommand {
             details: """
                 At the prompt:
                   @SKILL TEXT   has this skill serve the text
+                  /routing WHO  has the router (local) or a model (model) choose the skills from now on
                   /skills       lists the skills
                   /session      shows the session's id, for `skillbus resume`
                   /help         shows this
@@ -39,6 +41,7 @@ enum ChatCommand {
         var session = try options.name("session")
         let skill = try options.name("skill")
         let policy = try RequestOptions.policy(options)
+        var routing = try RequestOptions.routing(options)
         let isNew = session == nil
         let isDebug = options.flag("debug")
         // Asked for even if not needed: who cannot be answered is told before the first line, not after.
@@ -90,11 +93,15 @@ enum ChatCommand {
                 } catch let error as ClientError {
                     last = report(error)
                 }
+            case .routing(let chosen):
+                if let chosen { routing = chosen }
+                printError(routing == .model ? "a model chooses the skills" : "the router chooses the skills")
             case .wrong(let words):
                 printError("skillbus: \(Terminal.line(words))")
                 last = ExitCode.usage
             case .request(var request):
                 request.cache = !options.flag("no-cache")
+                request.routing = routing
                 request.explain = isDebug
                 if !isNew { request.privacy = policy }
                 let choice = request.skill == nil ? choice : nil
@@ -130,6 +137,8 @@ enum ChatLine: Sendable {
     case help
     case skills
     case session
+    /// Who chooses the skills from now on; nil to be told who does.
+    case routing(Routing?)
     case request(NewRequest)
     case wrong(String)
 
@@ -144,8 +153,16 @@ enum ChatLine: Sendable {
             case "/help", "/?": self = .help
             case "/skills": self = .skills
             case "/session": self = .session
+            case "/routing": self = .routing(nil)
+            case _ where text.hasPrefix("/routing "):
+                let word = text.split { $0.isWhitespace }.dropFirst().joined(separator: " ")
+                if let routing = Routing(rawValue: word) {
+                    self = .routing(routing)
+                } else {
+                    self = .wrong("/routing is local or model, not \"\(word.prefix(40))\"")
+                }
             default:
-                let near = nearestName(to: text, in: ["/quit", "/help", "/skills", "/session"])
+                let near = nearestName(to: text, in: ["/quit", "/help", "/skills", "/session", "/routing"])
                 self = .wrong(
                     "no command \(text.prefix(40))\(near.map { ": did you mean \($0)?" } ?? "; /help lists them")"
                 )

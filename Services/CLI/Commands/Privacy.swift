@@ -56,7 +56,20 @@ enum RequestOptions {
         environment: "SKILLBUS_PRIVACY"
     )
     static let noCache = Option.flag("no-cache", "do not answer with what was answered before")
+    static let routing = Option.value(
+        "routing",
+        "WHO",
+        "who chooses the skill: local, which is the router, or model",
+        environment: "SKILLBUS_ROUTING"
+    )
     static let debug = Option.flag("debug", DebugLines.help, environment: "SKILLBUS_DEBUG")
+
+    /// Who is to choose the skill.
+    static func routing(_ options: ParsedOptions) throws(UsageError) -> Routing? {
+        guard let word = options.value("routing") else { return nil }
+        if let routing = Routing(rawValue: word) { return routing }
+        throw UsageError("--routing must be local or model, not \"\(word)\"")
+    }
 
     /// The policy that was asked for.
     static func policy(_ options: ParsedOptions) throws(UsageError) -> PrivacyPolicy? {

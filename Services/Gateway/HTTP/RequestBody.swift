@@ -21,10 +21,11 @@ struct RequestBody: Decodable, Sendable {
     var privacy: String?
     var cache: Bool?
     var canClarify: Bool?
+    var routing: String?
     var timeout: Double?
 
     private enum CodingKeys: String, CodingKey {
-        case text, skill, arguments, attachments, explain, timeout, priority, privacy, cache
+        case text, skill, arguments, attachments, explain, timeout, priority, privacy, cache, routing
         case whenBusy = "when_busy"
         case onDisconnect = "on_disconnect"
         case canClarify = "can_clarify"
@@ -75,6 +76,7 @@ struct RequestBody: Decodable, Sendable {
         request.explain = explain ?? false
         request.cache = cache ?? true
         request.canClarify = canClarify ?? false
+        if let routing { request.routing = try RequestBody.choice(routing, field: "routing") }
         request.timeout = timeout
         request.idempotencyKey = idempotencyKey
         return request

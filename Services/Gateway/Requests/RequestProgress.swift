@@ -135,7 +135,9 @@ struct RequestProgress {
             return end(.failed(reason))
         }
         self.plan = plan
-        for number in Array(jobs.keys) { jobs[number]?.skill = plan.skill(of: number) ?? "" }
+        for number in Array(jobs.keys) where number <= Limits.planSteps {
+            jobs[number]?.skill = plan.skill(of: number) ?? ""
+        }
         var effects = Effects(occurrences: [.plan(plan)])
         effects.occurrences += ending().occurrences
         return effects
@@ -168,8 +170,8 @@ struct RequestProgress {
     ) -> Effects {
         var effects = Effects()
         let number = execution.job.step
-        // Without the plan the end could not be told apart from others: the router keeps it and says both again.
-        let mayAcknowledge = isOver || plan != nil
+        // Without the plan the end of a step could not be told apart from others: the router keeps it and says both again.
+        let mayAcknowledge = isOver || plan != nil || number > Limits.planSteps
         if mayAcknowledge, reports.last?.report.isTerminal ?? false { effects.acknowledgements = [execution] }
         guard !isOver, number != 0 else { return effects }
         var job = jobs[number] ?? Job(execution: execution, skill: skill(of: number) ?? "")

@@ -17,6 +17,8 @@ struct RequestInput: Codable, Equatable, Sendable {
     var privacy: PrivacyPolicy?
     /// False where no output that was made before may be the answer.
     var cache: Bool?
+    /// Who chooses the skill, where that is not the router.
+    var routing: Routing?
 }
 
 extension NewRequest {
@@ -113,6 +115,7 @@ extension NewRequest {
         if priority != .normal { hash.add(priority.rawValue.utf8) }
         if let privacy { hash.add(privacy.rawValue.utf8) }
         if !cache { hash.add("no cache".utf8) }
+        if routing != .local { hash.add("routing \(routing.rawValue)".utf8) }
         if canClarify { hash.add("can_clarify".utf8) }
         return hash.bytes
     }

@@ -180,6 +180,8 @@ struct NewRequest: Sendable {
     var cache = true
     /// Whether the client asks the user where two skills fit.
     var canClarify = false
+    /// Who chooses the skill, where none is named.
+    var routing = Routing.local
     /// Seconds after which the request ends as failed(timeout); nil for ten minutes.
     var timeout: Double?
 }

@@ -102,6 +102,7 @@ extension SessionService {
         input.explain = stored.explain
         input.cache = stored.cache
         input.canClarify = stored.canClarify
+        input.routing = stored.skill == nil ? stored.routing : nil
         complete(&input)
         // A first submission of a request that names its skill carries no plan: the router makes that itself.
         if stored.skill == nil || generation > 1, let plan = record.plan {

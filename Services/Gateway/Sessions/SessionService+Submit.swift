@@ -188,7 +188,8 @@ extension SessionService {
                     canClarify: request.canClarify ? true : nil,
                     priority: request.priority == .normal ? nil : request.priority,
                     privacy: request.privacy,
-                    cache: request.cache ? nil : false
+                    cache: request.cache ? nil : false,
+                    routing: request.routing == .local ? nil : request.routing
                 )
             )
         } catch {
