@@ -54,7 +54,8 @@ struct PlanBuilder {
         return wishes
     }
 
-    private typealias Found = (skill: Int, group: Int?, score: Double)
+    /// What a clause asks for, by a cue of a group or by examples.
+    typealias Found = (skill: Int, group: Int?, score: Double)
 
     /// What the cues of a clause ask for.
     private func wish(_ mentions: [Reading.Mention], _ result: SkillScorer.Result) -> Found? {

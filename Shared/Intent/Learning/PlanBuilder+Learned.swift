@@ -41,9 +41,7 @@ extension PlanBuilder {
     }
 
     /// What a clause without cues asks for beside others that have some: a skill of a kind that the lexicon does not know.
-    func learnedWish(_ clause: Reading.Clause, _ result: SkillScorer.Result) -> (
-        skill: Int, group: Int?, score: Double
-    )? {
+    func learnedWish(_ clause: Reading.Clause, _ result: SkillScorer.Result) -> Found? {
         guard let learned = scorer.learned, index.hasUnknownKinds, result.reading.clauses.count > 1,
             clause.range.count >= Self.shortestPart
         else { return nil }
