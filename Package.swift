@@ -44,7 +44,7 @@ func bench(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     )
 }
 
-let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat", "Agent"]
+let workers = ["Summarize", "Keywords", "Knowledge", "Calculator", "Chat", "Translate", "Citations", "Agent"]
 
 let package = Package(
     name: "skillbus",
@@ -119,11 +119,13 @@ let package = Package(
             ["SessionClient", "Credentials", "Wire", "Lifecycle", "DocumentIndex", "Intent", "CEdit", "CLinux"]
         ),
         worker("Summarize", ["Material", "ModelAccess", "LLM", "Text"]),
-        worker("Keywords", ["Material", "Text"]),
-        worker("Knowledge", ["DocumentIndex", "Text"]),
+        worker("Keywords", ["ModelAccess", "LLM", "Material", "Text"]),
+        worker("Knowledge", ["DocumentIndex", "ModelAccess", "LLM", "Text"]),
         worker("Calculator", ["CGMP", "Text"]),
         worker("Chat", ["ModelAccess", "LLM", "Text"]),
         worker("Agent", ["ModelAccess", "LLM", "Text"]),
+        worker("Translate", ["ModelAccess", "LLM", "Material", "Text"]),
+        worker("Citations", ["ModelAccess", "LLM", "Material", "Text"]),
 
         .target(name: "ThreadSanitizer", path: "Tests/ThreadSanitizer"),
         .target(
@@ -140,7 +142,7 @@ let package = Package(
         tests(
             "IntentTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker", "AgentWorker"]
-                + ["SkillKit", "Intent", "Wire", "TestSupport"],
+                + ["TranslateWorker", "CitationsWorker", "SkillKit", "Intent", "Wire", "TestSupport"],
             exclude: ["Utterances"]
         ),
         tests(
@@ -165,7 +167,8 @@ let package = Package(
         tests(
             "WorkerTests",
             ["SummarizeWorker", "KeywordsWorker", "KnowledgeWorker", "CalculatorWorker", "ChatWorker", "AgentWorker"]
-                + ["SkillKit", "SkillKitTesting", "Material", "DocumentIndex", "Text", "Wire", "TestSupport"]
+                + ["TranslateWorker", "CitationsWorker", "SkillKit", "SkillKitTesting", "Material", "DocumentIndex"]
+                + ["Text", "Wire", "TestSupport"]
                 + ["LLM", "ModelAccess"]
         ),
         .target(name: "LibFuzzer", path: "Tests/LibFuzzer"),
@@ -199,7 +202,7 @@ let package = Package(
         tests(
             "PromiseTests",
             ["CLI", "Router", "Gateway", "SummarizeWorker", "KeywordsWorker", "KnowledgeWorker"]
-                + ["CalculatorWorker", "ChatWorker", "AgentWorker"]
+                + ["CalculatorWorker", "ChatWorker", "AgentWorker", "TranslateWorker", "CitationsWorker"]
                 + ["SessionClient", "Credentials", "Wire", "TestSupport"]
         ),
     ],

@@ -44,7 +44,7 @@ public struct SkillModel: Sendable {
             case .thinking(let thought): context.thinking(thought)
             case .text(let piece): if !text(piece) { return nil }
             case .finished(let answer):
-                context.engine(answer.model.isEmpty ? answer.endpoint : answer.model)
+                credit(answer)
                 return answer
             }
         }
@@ -52,9 +52,13 @@ public struct SkillModel: Sendable {
     }
 
     /// Asks the model for a whole answer. Its thoughts are not shown.
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - isBeside: whether something that is streamed meanwhile is to stay. A try that failed is then told as progress.
+    /// - Returns: the answer.
     /// - Throws: `LLMError`, to be made into words by ``words(for:)``.
-    public func answer(_ request: ChatRequest) async throws(LLMError) -> ChatAnswer {
-        try await client.answer(request) { tell($0) }
+    public func answer(_ request: ChatRequest, isBeside: Bool = false) async throws(LLMError) -> ChatAnswer {
+        try await client.answer(request) { tell($0, isBeside: isBeside) }
     }
 
     /// Asks the model once: nothing is tried again, and where it fails nothing is said.
@@ -65,15 +69,31 @@ public struct SkillModel: Sendable {
         return try await client.answer(request)
     }
 
-    private func tell(_ retry: Retry) {
+    /// Says in the events which model an answer is of.
+    public func credit(_ answer: ChatAnswer) {
+        context.engine(answer.model.isEmpty ? answer.endpoint : answer.model)
+    }
+
+    /// Says in the events that the work is done without a model after all, and why.
+    /// - Throws: `CancellationError`, where the work is not wanted any more.
+    public func fallBack(after error: LLMError) throws(CancellationError) {
+        if error.kind == .cancelled { throw CancellationError() }
+        let what = ModelFailure(error, isChinese: isChinese).message
+        context.engine(ModelAccess.offline)
+        context.progress(isChinese ? "\(what)；改用离线方式" : "\(what); going on without a model")
+    }
+
+    private func tell(_ retry: Retry, isBeside: Bool = false) {
         let seconds = Double(retry.pause.components.seconds) + Double(retry.pause.components.attoseconds) / 1e18
         let pause = seconds < 1 ? "1" : "\(Int(seconds.rounded(.up)))"
         let what = ModelFailure(retry.error, isChinese: isChinese).message
-        if let elsewhere = retry.elsewhere {
-            context.retrying(isChinese ? "\(what)；改试 \(elsewhere)" : "\(what); trying \(elsewhere)")
-        } else {
-            context.retrying(isChinese ? "\(what)；约 \(pause) 秒后重试" : "\(what); trying again in about \(pause) s")
-        }
+        let next =
+            if let elsewhere = retry.elsewhere {
+                isChinese ? "\(what)；改试 \(elsewhere)" : "\(what); trying \(elsewhere)"
+            } else {
+                isChinese ? "\(what)；约 \(pause) 秒后重试" : "\(what); trying again in about \(pause) s"
+            }
+        if isBeside { context.progress(next) } else { context.retrying(next) }
     }
 
     /// The failure as the user is told of it.

@@ -4,11 +4,13 @@ import Wire
 @testable import AgentWorker
 @testable import CalculatorWorker
 @testable import ChatWorker
+@testable import CitationsWorker
 @testable import KeywordsWorker
 @testable import KnowledgeWorker
 @testable import SummarizeWorker
+@testable import TranslateWorker
 
-/// The skills of this repository, as their workers announce them, and others that an installation may have.
+/// The skills of this repository, as their workers announce them.
 enum Manifests {
     static let summarize = Summarize.completeManifest
     static let keywords = Keywords.completeManifest
@@ -16,15 +18,8 @@ enum Manifests {
     static let calculator = Calculator.completeManifest
     static let chat = Chat.completeManifest
     static let agent = Agent.completeManifest
-    static let translate = SkillManifest(
-        id: "translate",
-        description: "Translate a text into another language. 把文本翻译成另一种语言。"
-    )
-    static let citations = SkillManifest(
-        id: "citations",
-        description: "Citations and references: format or add references, a bibliography. 引用与参考文献，标注来源。",
-        consumes: ["passages", "text"]
-    )
+    static let translate = Translate.completeManifest
+    static let citations = Citations.completeManifest
 
     static let usual = [summarize, keywords, knowledge, calculator, chat, agent]
 }

@@ -139,7 +139,7 @@ summaries() {
 }
 sum_is_exact() { [[ $(skillbus ask 'what is 0.1 + 0.2') == *0.3* ]]; }
 all_skills() {
-    holds /v1/skills "{'summarize', 'keywords', 'knowledge', 'calculator', 'chat'} <= {s['id'] for s in it['skills'] if s['workers']}"
+    holds /v1/skills "{'summarize', 'keywords', 'knowledge', 'calculator', 'chat', 'translate', 'citations'} <= {s['id'] for s in it['skills'] if s['workers']}"
 }
 load_is_shared() {
     holds '/v1/jobs?limit=100' \
@@ -147,7 +147,7 @@ load_is_shared() {
 }
 
 check "the gateway says that it is ready" get /readyz
-check "all five skills are there" eventually 20 all_skills
+check "all seven skills are there" eventually 20 all_skills
 check "three workers of summarize are registered" eventually 20 has_workers summarize 3
 check "a sum is answered exactly" sum_is_exact
 check "twenty-four requests at once are answered" summaries 1 24

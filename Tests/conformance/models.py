@@ -15,6 +15,11 @@ RULES = [
     {"if": "^hang in the middle", "behavior": "hang-mid-stream?say=one two three four five six"},
     {"if": "^think first", "behavior": "think-tags?say=the answer"},
     {"if": "^wrong key", "behavior": "401"},
+    {"if": "translate texts into German", "in": "system", "reply": "Der Fluss stieg `um 20` Meter."},
+    {"if": "answer questions from numbered passages", "in": "system", "reply": "Thirty days are granted [1], and more [7]."},
+    {"if": "choose the keywords", "in": "system", "reply": '{"keywords": ["river", "flood protection"]}'},
+    {"if": "split references into their fields", "in": "system", "reply": '{"references": [{"number": 1, "authors": '
+        '["Lamport L"], "year": "1978", "title": "Time, clocks", "container": "made up"}]}'},
     {"if": "You summarise texts", "in": "system", "reply": "\n".join(f"- Point {n} of the book." for n in range(1, 9))},
     {"if": "one part of a longer text", "in": "system", "reply": "Something happens in this part."},
 ]

@@ -39,7 +39,7 @@ def test_health_and_readiness(client):
 
 def test_every_builtin_skill_is_listed(client):
     skills = {skill["id"]: skill for skill in client.get("/v1/skills").json["skills"]}
-    assert {"summarize", "keywords", "knowledge", "calculator", "chat"} <= set(skills)
+    assert {"summarize", "keywords", "knowledge", "calculator", "chat", "translate", "citations"} <= set(skills)
     worker = skills["summarize"]["workers"][0]
     assert {"id", "host", "pid", "credit", "busy"} <= set(worker)
 

@@ -123,6 +123,40 @@ def test_a_book_is_summarised_in_parts(client, model):
     assert 2 <= model.control("stats")["peak_active"] <= 20
 
 
+def test_a_translation_keeps_code_and_says_what_it_lost(client):
+    _, events = client.run("translate into German:\n\nThe river rose `um 20` metres.", skill="translate")
+    output = of(events, "job.finished")[0]
+    assert output["output"]["text"] == "Der Fluss stieg `um 20` Meter." == streamed(events)
+    assert output["engine"] == "small-model" and not output["output"]["parts"]
+    _, events = client.run("translate into German:\n\nCall `run()` when the river rose.", skill="translate")
+    notes = [part["text"] for part in of(events, "job.finished")[0]["output"]["parts"]]
+    assert len(notes) == 1 and "`run()`" in notes[0]
+    # The router finds skill and language.
+    _, events = client.run("translate into German: The river rose `um 20` metres.")
+    assert of(events, "job.finished")[0]["output"]["text"] == "Der Fluss stieg `um 20` Meter."
+
+
+def test_an_answer_from_documents_cites_only_what_there_is(client):
+    document = {"id": "leave.md", "text": "Annual leave is thirty days for everybody."}
+    _, events = client.run("annual leave", skill="knowledge", arguments={"documents": [document]})
+    assert of(events, "job.finished")[0]["output"]["text"] == "Thirty days are granted [1], and more .\n\n[1] leave.md"
+    assert any("7" in data["message"] for data in of(events, "job.progress"))
+
+
+def test_keywords_of_a_model_are_checked(client):
+    _, events = client.run("keywords: The river rose and the mill stood still.", skill="keywords")
+    finished = of(events, "job.finished")[0]
+    assert finished["output"]["text"] == "river, flood protection (topic)" and finished["engine"] == "small-model"
+
+
+def test_fields_that_a_reference_does_not_have_are_left_out(client):
+    text = "Lamport L. Time, clocks, and the ordering of events, Commun ACM 1978 21(7) 558-565"
+    _, events = client.run(f"format this reference:\n\n{text}", skill="citations", arguments={"style": "author-year"})
+    output = of(events, "job.finished")[0]["output"]
+    assert output["text"] == "References\nLamport L (1978). Time, clocks."
+    assert any("1 field" in part["text"] for part in output["parts"] if part["kind"] == "note")
+
+
 def test_no_key_is_written_anywhere(client, with_model, model):
     client.run("wrong key", skill="chat")
     assert model.control("requests")[-1]["headers"]["authorization"].startswith("Bearer sha256:")

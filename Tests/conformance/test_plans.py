@@ -212,5 +212,5 @@ def test_the_examples_of_the_documentation_come_out_as_it_says(system):
         found = ": ".join(filter(None, [mode, "; ".join(" ".join(filter(None, step)) for step in steps)]))
         assert found == plan, (text, answer.stdout)
         # Every skill's score.
-        for skill in ("calculator", "chat", "keywords", "knowledge", "summarize"):
+        for skill in ("calculator", "chat", "citations", "keywords", "knowledge", "summarize", "translate"):
             assert re.search(rf"^\*? *{skill} +[01]\.\d\d\d", answer.stdout, re.MULTILINE), answer.stdout

@@ -16,7 +16,11 @@ REQUESTS = {
     "knowledge": "What does the handbook say about the river?",
     "calculator": "what is 0.1 + 0.2",
     "chat": "Hello!",
+    "translate": "translate to French: The river rose by two metres.",
+    "citations": "list the references: see https://example.org/rivers and doi:10.1000/182",
 }
+# What a skill says here, where it has nothing to do its work with.
+REFUSALS = {"knowledge": ("no_index", "skillbus index"), "translate": ("model_needed", "SKILLBUS_LLM_URL")}
 MANIFEST_FIELDS = {"id", "displayName", "description", "version", "inputTypes", "inputSchema", "consumes", "produces",
                    "examples", "priority", "concurrency", "timeout", "cacheTTL", "idempotent", "sendsDataTo"}
 
@@ -118,9 +122,10 @@ def test_runs_a_job(worker, router, skill):
     assert terminal.execution == (job, 1, 1)
     assert found[0][0] == STARTED and found[0][1]["worker"]
     kind, finished = found[-1]
-    if skill == "knowledge":
-        # Nothing has been indexed here, and it says so.
-        assert kind == FAILED and finished["code"] == "no_index" and "skillbus index" in finished["hint"]
+    if skill in REFUSALS:
+        # Nothing has been indexed here, there is no model, and it says so.
+        code, advice = REFUSALS[skill]
+        assert kind == FAILED and finished["code"] == code and advice in finished["hint"]
         return
     assert kind == FINISHED, finished
     assert finished["output"]["text"]

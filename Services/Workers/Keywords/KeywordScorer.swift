@@ -5,6 +5,8 @@ internal import Text
 struct Keyword {
     let text: String
     let score: Double
+    /// Whether it is what the text is about, and not written there.
+    var isTopic = false
 }
 
 /// Finds the phrases that a text is about.

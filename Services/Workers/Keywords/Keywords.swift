@@ -1,15 +1,23 @@
 internal import Material
+internal import ModelAccess
 internal import SkillKit
 internal import Text
 internal import Wire
 
 @main
 enum KeywordsWorker {
-    static func main() async { await SkillWorker.run(Keywords()) }
+    static func main() async {
+        await SkillWorker.run(Keywords(access: .ofProcess("skillbus-worker-keywords")))
+    }
 }
 
-/// The skill `keywords`: the phrases that a text is about, as it writes them.
+/// The skill `keywords`: the phrases that a text is about, as it writes them; chosen by a model where there is one.
 struct Keywords: Skill {
+    /// What may be asked of models.
+    var access = ModelAccess.none
+
+    var engine: String { access.engine }
+
     struct Arguments: SkillArguments {
         var count: Int?
         var top: Int?
@@ -39,7 +47,8 @@ struct Keywords: Skill {
             "提取这篇文章的关键词", "找出这段文字里的关键字", "给这篇博客加几个标签", "这份文件里有哪些术语", "列出十个关键短语",
         ],
         concurrency: 2,
-        timeout: 60,
+        // A model may take its time; without one it takes seconds.
+        timeout: 600,
         cacheTTL: 3600
     )
 
@@ -59,6 +68,14 @@ struct Keywords: Skill {
         context.progress(words.ranking, fraction: 0.9)
         await Task.yield()
         try Task.checkCancellation()
+        if access.isConfigured {
+            let choice = KeywordChoice(request, candidates: try scorer.best(KeywordChoice.mostCandidates), count: count)
+            if let model = try await access.model(for: context, sending: choice.bytes, isChinese: request.isChinese),
+                let chosen = try await choice.keywords(by: model)
+            {
+                return stream(chosen, request, words, context)
+            }
+        }
         return stream(try scorer.best(count), request, words, context)
     }
 
@@ -118,9 +135,11 @@ struct Keywords: Skill {
         var output = SkillOutput(text: "")
         for keyword in keywords {
             let separator = output.text.isEmpty ? "" : material.language == .chinese ? "、" : ", "
-            context.text(separator + keyword.text)
-            output.text += separator + keyword.text
-            output.parts.append(OutputPart(kind: "keyword", text: keyword.text, score: keyword.score))
+            let piece = separator + keyword.text + (keyword.isTopic ? words.topic : "")
+            context.text(piece)
+            output.text += piece
+            let kind = keyword.isTopic ? "topic" : "keyword"
+            output.parts.append(OutputPart(kind: kind, text: keyword.text, score: keyword.score))
         }
         return output
     }
@@ -131,6 +150,8 @@ private struct Words {
     let isChinese: Bool
     var reading: String { isChinese ? "正在阅读" : "reading" }
     var ranking: String { isChinese ? "正在给候选词排序" : "ranking the phrases" }
+    /// Behind a keyword that the text does not have.
+    var topic: String { isChinese ? "（主题）" : " (topic)" }
     var none: String {
         isChinese ? "没有找到关键词：文字里只有虚词或标点。" : "No keywords: the text has only function words or punctuation."
     }

@@ -1,10 +1,11 @@
 internal import DocumentIndex
 internal import Lifecycle
+internal import ModelAccess
 internal import SkillKit
 internal import Text
 internal import Wire
 
-/// Finds the passages of the indexed documents that answer a question.
+/// Finds the passages of the indexed documents that answer a question, and lets a model answer from them where there is one.
 struct Knowledge: Skill {
     struct Arguments: SkillArguments {
         /// A document to search instead of the index.
@@ -47,15 +48,23 @@ struct Knowledge: Skill {
             "什么是CAP定理", "知识库里有没有关于报销流程的说明", "根据文档，接口的超时时间默认是多少", "红楼梦的作者是谁", "光合作用的原理是什么",
             "从资料里找一下服务器的安装步骤", "长城有多长",
         ],
-        timeout: 30,
+        // A model may take its time; the search takes none.
+        timeout: 600,
         // The index may change at any moment.
         cacheTTL: 30
     )
 
     private let shelf: Shelf
+    /// What may be asked of models.
+    private let access: ModelAccess
+
+    var engine: String { access.engine }
 
     /// Makes the skill over an index, which need not exist yet.
-    init(index path: String = Knowledge.configuredPath) { shelf = Shelf(path: path) }
+    init(index path: String = Knowledge.configuredPath, access: ModelAccess = .none) {
+        shelf = Shelf(path: path)
+        self.access = access
+    }
 
     /// `SKILLBUS_KNOWLEDGE`, or the index in the state folder.
     static var configuredPath: String {
@@ -88,8 +97,8 @@ struct Knowledge: Skill {
         }
         // What scores far below the best has only a common word or two of the question.
         let fitting = passages.filter { $0.score >= best.score * 0.2 }
-        context.progress(words.found(fitting.count), fraction: 0.9)
-        return SkillOutput(
+        context.progress(words.found(fitting.count), fraction: access.isConfigured ? 0.4 : 0.9)
+        var output = SkillOutput(
             text: words.answer(fitting),
             parts: fitting.map { passage in
                 OutputPart(
@@ -102,6 +111,13 @@ struct Knowledge: Skill {
                 )
             }
         )
+        let answer = GroundedAnswer(question: Question.asked(input, query: query), passages: fitting, words: words)
+        if let model = try await access.model(for: context, sending: answer.bytes, isChinese: isChinese),
+            let text = try await answer.text(by: model, context)
+        {
+            output.text = text
+        }
+        return output
     }
 
     private func search(

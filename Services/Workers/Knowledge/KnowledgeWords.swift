@@ -12,6 +12,47 @@ struct KnowledgeWords {
         isChinese ? "找到 \(count) 段" : "found \(count) \(count == 1 ? "passage" : "passages")"
     }
 
+    var answering: String { isChinese ? "正在根据段落作答" : "answering from the passages" }
+
+    var noAnswer: String {
+        isChinese ? "模型认为这些段落没有回答这个问题；以下是段落本身" : "the model finds no answer in the passages; here they are"
+    }
+
+    var noAnswerAfterAll: String {
+        isChinese ? "回答没有写完，以下是段落本身" : "the answer did not come to its end; here are the passages"
+    }
+
+    var uncited: String {
+        isChinese
+            ? "模型的回答没有引用任何段落，因此不予采用；以下是段落本身" : "the model's answer cites no passage, and is not used; here they are"
+    }
+
+    var cut: String {
+        isChinese ? "（回答达到长度上限，在此截断。）" : "(The answer was cut here: it reached the limit of its length.)"
+    }
+
+    /// What is to be known about sentences that no passage is named for.
+    func unsupported(_ count: Int) -> String {
+        isChinese
+            ? "（请注意：有 \(count) 句没有标明出处。）"
+            : "(Note: no passage is named for \(count) \(count == 1 ? "sentence" : "sentences").)"
+    }
+
+    func unknown(_ numbers: [String]) -> String {
+        let shown = numbers.prefix(5).joined(separator: ", ")
+        return isChinese ? "已删去不存在的引用编号：\(shown)" : "citations of passages that do not exist were removed: \(shown)"
+    }
+
+    /// The sources of the passages that an answer cites.
+    func sources(_ passages: [DocumentIndex.Passage], cited: Set<Int>) -> String {
+        let lines = cited.sorted().compactMap { number -> String? in
+            guard passages.indices.contains(number - 1) else { return nil }
+            let passage = passages[number - 1]
+            return "[\(number)] " + (passage.title.isEmpty ? passage.source : "\(passage.title) — \(passage.source)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// The passages, numbered, each with its source.
     func answer(_ passages: [DocumentIndex.Passage]) -> String {
         passages.enumerated().map { index, passage in

@@ -55,6 +55,12 @@ enum Question {
         return stripped(before.text) + " " + core
     }
 
+    /// The question as a model reads it: as it was asked; the words of the search where it needs the question before.
+    static func asked(_ input: SkillInput, query: String) -> String {
+        let question = input.separatedMaterial ?? input.text
+        return stripped(question) == query ? question : "\(question)\n(\(query))"
+    }
+
     /// Without the wording; the text itself if nothing else is left.
     static func stripped(_ text: String) -> String {
         var rest = text

@@ -74,9 +74,20 @@ struct Summarize: Skill {
                 points: wanted ?? Self.usualPoints,
                 characters: arguments.max_chars
             )
-            return try await digest.output(by: model, context)
+            return Self.handingOn(input, try await digest.output(by: model, context))
         }
-        return try await excerpt(request, points: wanted, characters: arguments.max_chars, context)
+        return Self.handingOn(
+            input,
+            try await excerpt(request, points: wanted, characters: arguments.max_chars, context)
+        )
+    }
+
+    /// With the passages that the summary is of, so that a step behind it can say where each point comes from.
+    private static func handingOn(_ input: SkillInput, _ output: SkillOutput) -> SkillOutput {
+        guard !input.previous.isEmpty else { return output }
+        var output = output
+        output.parts += input.previous.flatMap { $0.output.parts.filter { $0.kind == "passage" } }
+        return output
     }
 
     /// The sentences that say most.
