@@ -32,6 +32,8 @@ struct Backlog {
     /// Of the wait that is allowed while more is asked than can be done, how much there was on average.
     private var fullness: Double = 0
     private var lookedAt: UInt64 = 0
+    /// Jobs at workers when last something waited: so many can run.
+    private var slots = 0
     /// When the running window began, and how many waited then.
     private var window: (start: UInt64, waiting: Int)?
     /// Windows in a row at whose end as many waited as at their beginning, or more.
@@ -54,8 +56,10 @@ struct Backlog {
     /// - Returns: How many jobs may wait.
     mutating func bound(waiting: Int, running: Int, age: Double = 0, longest: UInt64, now: UInt64) -> Int {
         let known = duration ?? (age > 0 ? age : nil)
-        guard let duration = known, longest > 0, running > 0 else { return Limits.queuedJobsPerSkill }
-        let pace = max(duration, 0.01) / Double(running)
+        // Where nothing waits, or no worker is there for a moment, fewer run than can.
+        slots = isStanding && (waiting == 0 || running == 0) ? max(running, slots) : running
+        guard let duration = known, longest > 0, slots > 0 else { return Limits.queuedJobsPerSkill }
+        let pace = max(duration, 0.01) / Double(slots)
         self.pace = pace
         let short = min(max(duration, Backlog.leastWait), Double(longest))
         let wait = Double(waiting) * pace
@@ -76,7 +80,7 @@ struct Backlog {
         lookedAt = now
         let allowed = isStanding ? short : Double(longest)
         // One for each slot at least, or workers would idle between two jobs.
-        return min(max(Int(allowed / pace), running), Limits.queuedJobsPerSkill)
+        return min(max(Int(allowed / pace), slots), Limits.queuedJobsPerSkill)
     }
 
     /// Milliseconds of waiting, or of a queue that does not become shorter, that are no burst any more.

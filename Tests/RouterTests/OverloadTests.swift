@@ -59,15 +59,7 @@ private struct Rush {
                 try take()
             }
             if clock % 250 == 0 { bench.dispatcher.tick(now: bench.now) }
-            if clock % 1000 == 0 {
-                bench.dispatcher.heartbeat(
-                    from: try #require(bench.dispatcher.registry.workers[peer]),
-                    free: 0,
-                    seen: 0,
-                    running: running.map(\.execution),
-                    now: bench.now
-                )
-            }
+            bench.dispatcher.registry.workers[peer]?.lastHeard = bench.now
             try take()
             clock += 1
             bench.now += 1
@@ -142,7 +134,8 @@ private struct Rush {
         try rush.run(for: 15_000) { $0 < 20 * apart && $0 % apart == 0 ? 1 : 0 }
         #expect(rush.accepted.count == 20)
         #expect(rush.waits(from: 0).count == 20)
-        #expect(!rush.isStanding)
+        let isOverloaded = rush.isStanding
+        #expect(!isOverloaded)
     }
 
     @Test func aHundredShortOnesAtOnceAreAllDone() throws {
@@ -158,7 +151,8 @@ private struct Rush {
         var rush = try Rush(taking: 1000, slots: 1)
         try rush.run(for: 60_000) { $0 % 4000 == 0 ? 2 : 0 }
         #expect(rush.waits(from: 0).count == 30)
-        #expect(!rush.isStanding)
+        let isOverloaded = rush.isStanding
+        #expect(!isOverloaded)
     }
 
     @Test func whenItIsOverABurstIsQueuedAgain() throws {
@@ -167,7 +161,8 @@ private struct Rush {
         #expect(rush.isStanding)
         // Half of what can be done, on and on, is calm enough.
         try rush.run(for: 6000, arrivals: evenly(20))
-        #expect(!rush.isStanding)
+        let isOverloaded = rush.isStanding
+        #expect(!isOverloaded)
         let before = rush.refused
         try rush.run(for: 5000) { $0 < 40 ? 1 : 0 }
         #expect(rush.refused == before)
@@ -178,7 +173,8 @@ private struct Rush {
         try rush.run(for: 30_000, arrivals: evenly(10))
         #expect(rush.isStanding)
         try rush.run(for: 40_000) { $0 % 4000 == 0 ? 2 : 0 }
-        #expect(!rush.isStanding)
+        let isOverloaded = rush.isStanding
+        #expect(!isOverloaded)
     }
 
     @Test func whatNoJobHasTakenYetIsAtLeastWhatItHasTakenSoFar() throws {
