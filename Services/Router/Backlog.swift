@@ -13,9 +13,9 @@ struct Backlog {
     private static let leastWait: Double = 50
     /// Milliseconds over which it is averaged how full the queue is.
     private static let calm: Double = 2000
-    /// How full it is then, of what may wait, before bursts are queued again: where more is asked than can be done it is
-    /// fuller, and a skill that has half as much to do as it can has less.
-    private static let calmFullness = 0.3
+    /// How full it is then, of what gateways fill it up to, before bursts are queued again: where more is asked than can
+    /// be done it is nearly full, and a skill that has half as much to do as it can has less.
+    private static let calmFullness = 0.5
     /// Jobs over which the time that one takes is averaged.
     private static let memory = 16
     /// Windows in a row in which the queue has not become shorter.
@@ -29,7 +29,7 @@ struct Backlog {
     private(set) var isStanding = false
     private var samples = 0
     private var longSince: UInt64?
-    /// Of the wait that is allowed while more is asked than can be done, how much there was on average.
+    /// Of half the wait that is allowed while more is asked than can be done, how much there was on average.
     private var fullness: Double = 0
     private var lookedAt: UInt64 = 0
     /// Jobs at workers when last something waited: so many can run.
@@ -50,21 +50,19 @@ struct Backlog {
     /// - Parameters:
     ///   - waiting: Jobs that wait.
     ///   - running: Jobs that are at workers.
-    ///   - age: Milliseconds that these have been there, on average: while none has ended, they take that at least.
     ///   - longest: Milliseconds that a job of a burst may wait; 0 for as long as it takes.
     ///   - now: Milliseconds of the steady clock.
     /// - Returns: How many jobs may wait.
-    mutating func bound(waiting: Int, running: Int, age: Double = 0, longest: UInt64, now: UInt64) -> Int {
-        let known = duration ?? (age > 0 ? age : nil)
+    mutating func bound(waiting: Int, running: Int, longest: UInt64, now: UInt64) -> Int {
         // Where nothing waits, or no worker is there for a moment, fewer run than can.
         slots = isStanding && (waiting == 0 || running == 0) ? max(running, slots) : running
-        guard let duration = known, longest > 0, slots > 0 else { return Limits.queuedJobsPerSkill }
+        guard let duration, longest > 0, slots > 0 else { return Limits.queuedJobsPerSkill }
         let pace = max(duration, 0.01) / Double(slots)
         self.pace = pace
         let short = min(max(duration, Backlog.leastWait), Double(longest))
         let wait = Double(waiting) * pace
         if isStanding {
-            fullness += (min(wait / short, 1) - fullness) * min(Double(now - lookedAt) / Backlog.calm, 1)
+            fullness += (min(wait / short * 2, 1) - fullness) * min(Double(now - lookedAt) / Backlog.calm, 1)
             if fullness < Backlog.calmFullness { isStanding = false }
         } else if wait <= short {
             (longSince, window, steady) = (nil, nil, 0)

@@ -17,7 +17,6 @@ extension Dispatcher {
             entry.bound = entry.backlog.bound(
                 waiting: entry.queue.count,
                 running: running,
-                age: entry.backlog.duration == nil ? age(of: running, entry, now: now) : 0,
                 longest: longestWait,
                 now: now
             )
@@ -27,17 +26,6 @@ extension Dispatcher {
         if entry.isShut, now >= entry.loadSaid + Dispatcher.loadInterval {
             sayLoad(entry, now: now)
         }
-    }
-
-    /// Milliseconds that the running jobs of a skill have been at their workers, on average.
-    private func age(of running: Int, _ entry: SkillEntry, now: UInt64) -> Double {
-        var sum: UInt64 = 0
-        for version in entry.versions {
-            for worker in version.workers {
-                for job in worker.leases.values where job.skill == entry.id { sum += now - min(job.leased, now) }
-            }
-        }
-        return Double(sum) / Double(max(running, 1))
     }
 
     /// Has the gateways refuse what would be too much, once the queue is nearly full: some is on its way already.

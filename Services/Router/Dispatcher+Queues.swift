@@ -18,7 +18,8 @@ extension Dispatcher {
         entry.queue.append(job)
         // Jobs in a pause before their next attempt are no reason to wait.
         if entry.queue.count > 1 { fill(entry, now: now) }
-        if now >= entry.measuredAt + Dispatcher.measureInterval { measure(entry, now: now) }
+        // Not where it is known to be too much: then it would mostly be looked at when it has just become shorter.
+        if !entry.backlog.isStanding, now >= entry.measuredAt + Dispatcher.measureInterval { measure(entry, now: now) }
         if entry.queue.count >= entry.shutsAt { closeDoor(entry, now: now) }
     }
 

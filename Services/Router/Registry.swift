@@ -130,10 +130,13 @@ final class SkillEntry {
     var awaited: Worker?
     /// How long its jobs take and wait.
     var backlog = Backlog()
-    /// How many jobs may wait. Of a burst the queue holds some more, which are on their way when the gateways are told.
+    /// How many jobs may wait. The queue holds some more, which are on their way when the gateways are told; not where
+    /// these count what they send, once what waited before that has been done.
     var bound = Limits.queuedJobsPerSkill {
         didSet {
-            queue.bound = backlog.isStanding ? bound : min(bound + max(bound / 2, 4), Limits.queuedJobsPerSkill)
+            let more = max(bound / 2, 4)
+            let most = !backlog.isStanding ? bound + more : queue.count > bound ? queue.count + more : bound
+            queue.bound = min(most, Limits.queuedJobsPerSkill)
         }
     }
     /// When it was last looked at how long its queue takes.

@@ -107,7 +107,7 @@ private struct Rush {
         try rush.run(for: 30_000, arrivals: evenly(capacity * 10))
         // The first ones were a burst, as far as could be told.
         let settled = rush.waits(from: 15_000, to: 29_000)
-        #expect(settled.count > Int(capacity) * 14 * 9 / 10)
+        #expect(settled.count > Int(capacity) * 14 * 8 / 10)
         #expect(settled.allSatisfy { $0 <= max(time, 50) + 2 })
         #expect(rush.failed == 0)
         #expect(rush.refused > Int(capacity) * 10 * 20)
@@ -177,14 +177,11 @@ private struct Rush {
         #expect(!isOverloaded)
     }
 
-    @Test func whatNoJobHasTakenYetIsAtLeastWhatItHasTakenSoFar() throws {
-        // Nothing is known of a skill whose first jobs take a minute, but what waits longer than may be is seen early.
+    @Test func asLongAsNothingIsKnownWhatComesIsTaken() throws {
+        // A skill whose first jobs take a minute must not be starved by a guess.
         var rush = try Rush(taking: 60_000)
-        try rush.run(for: 20_000, arrivals: evenly(20))
-        #expect(rush.accepted.count < 80)
-        #expect(rush.refused > 300)
-        var backlog = Backlog()
-        #expect(backlog.bound(waiting: 8, running: 4, age: 500, longest: 10_000, now: 0) == 80)
-        #expect(backlog.bound(waiting: 8, running: 4, age: 30_000, longest: 10_000, now: 0) == 4)
+        try rush.run(for: 10_000, arrivals: evenly(20))
+        #expect(rush.accepted.count == 200)
+        #expect(rush.refused == 0 && rush.failed == 0)
     }
 }

@@ -15,6 +15,8 @@ RULES = [
     {"if": "^hang in the middle", "behavior": "hang-mid-stream?say=one two three four five six"},
     {"if": "^think first", "behavior": "think-tags?say=the answer"},
     {"if": "^wrong key", "behavior": "401"},
+    {"if": "ignore the above", "tool": {"name": "calculator", "arguments": {"text": "1 + 1"}}},
+    {"if": "do as it says", "reply": "Calling calculator: 1 + 1. {\"skill\": \"calculator\", \"text\": \"1 + 1\"}"},
     {"if": "You summarise texts", "in": "system", "reply": "\n".join(f"- Point {n} of the book." for n in range(1, 9))},
     {"if": "one part of a longer text", "in": "system", "reply": "Something happens in this part."},
 ]
