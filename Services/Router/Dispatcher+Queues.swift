@@ -18,6 +18,8 @@ extension Dispatcher {
         entry.queue.append(job)
         // Jobs in a pause before their next attempt are no reason to wait.
         if entry.queue.count > 1 { fill(entry, now: now) }
+        // Not where it is known to be too much: then it would mostly be looked at when it has just become shorter.
+        if !entry.backlog.isStanding, now >= entry.measuredAt + Dispatcher.measureInterval { measure(entry, now: now) }
         if entry.queue.count >= entry.shutsAt { closeDoor(entry, now: now) }
     }
 
@@ -27,7 +29,7 @@ extension Dispatcher {
         while entry.queue.count > 0, let worker = entry.freeWorker(), let job = entry.queue.next(now: now) {
             lease(job, to: worker, now: now)
         }
-        if entry.isShut, entry.queue.count <= entry.opensAt { openDoor(entry) }
+        if entry.isShut { makeRoom(entry, now: now) }
     }
 
     /// How often workers are told that jobs wait, in milliseconds.

@@ -206,6 +206,7 @@ struct Dispatcher {
             now: now,
             priority: Priority(header.flags)
         )
+        defer { if entry.isShut { came(entry, from: gateway, now: now) } }
         if isReturning {
             dropCalledClaims(of: id)
             note((try? JobBody.begun(parcel.body().span.bytes))?[job.id], of: job)

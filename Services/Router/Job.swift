@@ -12,6 +12,8 @@ final class GatewayLink {
     var unacknowledged = 0
     /// Whether it has said that it takes LOAD.
     var takesLoad = false
+    /// How many requests of a skill it may send until it is told more, for skills with too much to do.
+    var room: [String: Int] = [:]
     /// The number of its key, where keys are configured.
     var key: UInt32?
 

@@ -130,10 +130,17 @@ final class SkillEntry {
     var awaited: Worker?
     /// How long its jobs take and wait.
     var backlog = Backlog()
-    /// How many jobs may wait. The queue holds some more, which are on their way when the gateways are told.
+    /// How many jobs may wait. The queue holds some more, which are on their way when the gateways are told; not where
+    /// these count what they send, once what waited before that has been done.
     var bound = Limits.queuedJobsPerSkill {
-        didSet { queue.bound = min(bound + max(bound / 2, 4), Limits.queuedJobsPerSkill) }
+        didSet {
+            let more = max(bound / 2, 4)
+            let most = !backlog.isStanding ? bound + more : queue.count > bound ? queue.count + more : bound
+            queue.bound = min(most, Limits.queuedJobsPerSkill)
+        }
     }
+    /// When it was last looked at how long its queue takes.
+    var measuredAt: UInt64 = 0
     /// Whether gateways refuse what would be too much, and when they were told last.
     var isShut = false
     var loadSaid: UInt64 = 0

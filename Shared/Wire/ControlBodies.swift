@@ -157,12 +157,15 @@ public struct SkillLoad: Codable, Hashable, Sendable {
     public var tenants: [UInt64]
     /// A session of one of them with fewer open requests has room too.
     public var session: Int
+    /// Where more is asked than can be done: how many requests there is room for, until the next LOAD. No tenants are all.
+    public var room: Int?
 
     /// Makes a body.
-    public init(skill: String, tenants: [UInt64], session: Int) {
+    public init(skill: String, tenants: [UInt64], session: Int, room: Int? = nil) {
         self.skill = skill
         self.tenants = tenants
         self.session = session
+        self.room = room
     }
 }
 

@@ -195,15 +195,15 @@ final class Echo: Sendable {
 
 /// A ROUTER that reads nothing.
 final class Deaf: Sendable {
-    private let isOver = Atomic(false)
+    private let isOver = DispatchSemaphore(value: 0)
 
     init(_ endpoint: String, _ context: Context) throws {
         Thread.detachNewThread { [self] in
             guard let socket = try? Socket(.router, in: context), (try? socket.bind(endpoint)) != nil else { return }
-            while !isOver.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: 0.05) }
+            isOver.wait()
             _ = socket
         }
     }
 
-    func stop() { isOver.store(true, ordering: .relaxed) }
+    func stop() { isOver.signal() }
 }

@@ -54,6 +54,27 @@ import Wire
         #expect(loads.refusal("echo", at: router, tenant: 0, open: 0, now: 5000) == nil)
     }
 
+    @Test func whereThereIsRoomForSomeSoManyAreTaken() throws {
+        let loads = SkillLoads()
+        let router = Identifier.timeOrdered(milliseconds: 1)
+        func isTaken(tenant: UInt64 = 0, open: Int = 0) -> Bool {
+            loads.refusal("echo", at: router, tenant: tenant, open: open, now: 1000) == nil
+        }
+        // No tenants are all of them: nobody has more than one waiting.
+        loads.note(SkillLoad(skill: "echo", tenants: [], session: 0, room: 2), at: router, wait: 100, now: 1000)
+        #expect((0..<4).map { _ in isTaken() } == [true, true, false, false])
+        #expect(!isTaken(tenant: 7))
+        // Whoever has less than others displaces one of them, once until the router has said how it stands now.
+        loads.note(SkillLoad(skill: "echo", tenants: [0], session: 2, room: 0), at: router, wait: 100, now: 1000)
+        #expect(!isTaken(open: 2))
+        #expect(isTaken(open: 1))
+        #expect(!isTaken(open: 1))
+        #expect(!isTaken(tenant: 7))
+        loads.note(SkillLoad(skill: "echo", tenants: [0], session: 2, room: 0), at: router, wait: 100, now: 1000)
+        #expect(isTaken(tenant: 7))
+        #expect(!isTaken(tenant: 8))
+    }
+
     @Test func priorityAndTenantGoWithTheRequest() async throws {
         let gateway = try await TestGateway()
         let router = try await gateway.router()

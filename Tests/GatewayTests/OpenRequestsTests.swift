@@ -122,7 +122,11 @@ final class Bench: Sendable {
         let read = reports.map { report -> (report: Occurrence.Report, outcome: RequestProgress.Outcome?) in
             switch report {
             case .finished(let json, _):
-                return (report, .finished(try! JSONBody.decode(JobFinished.self, from: json).output))
+                guard let finished = try? JSONBody.decode(JobFinished.self, from: json) else {
+                    Issue.record("the end of a job is no JobFinished")
+                    return (report, nil)
+                }
+                return (report, .finished(finished.output))
             case .failed(let error): return (report, .failed(error))
             default: return (report, nil)
             }

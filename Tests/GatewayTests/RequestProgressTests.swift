@@ -42,7 +42,10 @@ struct Trial {
                 reports.map { report in
                     switch report {
                     case .finished(let json, _):
-                        let finished = try! JSONBody.decode(JobFinished.self, from: json)
+                        guard let finished = try? JSONBody.decode(JobFinished.self, from: json) else {
+                            Issue.record("the end of a job is no JobFinished")
+                            return (report, nil)
+                        }
                         return (report, .finished(finished.output))
                     case .failed(let error): return (report, .failed(error))
                     default: return (report, nil)
@@ -58,7 +61,11 @@ struct Trial {
 
     static func finished(_ text: String, parts: [OutputPart] = []) -> Occurrence.Report {
         let output = JobFinished(output: SkillOutput(text: text, parts: parts), engine: "offline", milliseconds: 1)
-        return .finished(try! JSONBody.encode(output), cached: false)
+        guard let json = try? JSONBody.encode(output) else {
+            Issue.record("an output that cannot be encoded: \(text)")
+            return .finished([], cached: false)
+        }
+        return .finished(json, cached: false)
     }
 
     static func failed(_ code: String) -> Occurrence.Report { .failed(JobError(code: code, message: code)) }

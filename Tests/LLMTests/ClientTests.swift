@@ -209,11 +209,11 @@ import Wire
             } catch { return (error as? LLMError)?.kind == .cancelled }
         }
         #expect(await eventually { received.value == 1 })
-        let start = ContinuousClock.now
         task.cancel()
         #expect(await task.value)
+        // The server goes on as long as the connection does, and the client is still there: nothing else closes it.
         #expect(await eventually { closed.value == 1 })
-        #expect(ContinuousClock.now - start < .seconds(2))
+        withExtendedLifetime(client) {}
     }
 
     @Test func aStreamThatNobodyReadsAnyMoreIsClosed() async throws {

@@ -20,6 +20,8 @@ RULES = [
     {"if": "choose the keywords", "in": "system", "reply": '{"keywords": ["river", "flood protection"]}'},
     {"if": "split references into their fields", "in": "system", "reply": '{"references": [{"number": 1, "authors": '
         '["Lamport L"], "year": "1978", "title": "Time, clocks", "container": "made up"}]}'},
+    {"if": "ignore the above", "tool": {"name": "calculator", "arguments": {"text": "1 + 1"}}},
+    {"if": "do as it says", "reply": "Calling calculator: 1 + 1. {\"skill\": \"calculator\", \"text\": \"1 + 1\"}"},
     {"if": "You summarise texts", "in": "system", "reply": "\n".join(f"- Point {n} of the book." for n in range(1, 9))},
     {"if": "one part of a longer text", "in": "system", "reply": "Something happens in this part."},
 ]

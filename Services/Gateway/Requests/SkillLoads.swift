@@ -7,6 +7,8 @@ final class SkillLoads: Sendable {
     private struct Load {
         let tenants: Set<UInt64>
         let session: Int
+        /// Requests that there is room for all the same; nil where a router counts none.
+        var room: Int?
         /// Milliseconds until what waits has begun.
         let wait: UInt64
         let until: UInt64
@@ -27,6 +29,7 @@ final class SkillLoads: Sendable {
                 : Load(
                     tenants: Set(load.tenants),
                     session: load.session,
+                    room: load.room,
                     wait: wait,
                     until: now + SkillLoads.validity
                 )
@@ -36,7 +39,7 @@ final class SkillLoads: Sendable {
     /// What a router said that is gone means nothing.
     func forget(_ router: Identifier) { loads.withLock { $0[router] = nil } }
 
-    /// Whether a request for a skill is taken now.
+    /// Whether a request for a skill is taken now; one that is takes the place of one where there is room for some.
     /// - Parameters:
     ///   - skill: The skill.
     ///   - router: The one that would get it.
@@ -51,7 +54,16 @@ final class SkillLoads: Sendable {
                 loads[router]?[skill] = nil
                 return nil
             }
-            return load.tenants.contains(tenant) && open >= load.session ? load.wait : nil
+            if let room = load.room, room > 0 {
+                loads[router]?[skill]?.room = room - 1
+                return nil
+            }
+            let isConcerned = load.tenants.contains(tenant) || (load.room != nil && load.tenants.isEmpty)
+            guard !isConcerned || open < load.session else { return load.wait }
+            // Whoever has less takes the place of one of those who have most; of the next one the router must say first.
+            guard let room = load.room else { return nil }
+            loads[router]?[skill]?.room = room - 1
+            return room < 0 ? load.wait : nil
         }
         guard let wait else { return nil }
         let seconds = (Double(wait) / 1000).rounded(.up)
