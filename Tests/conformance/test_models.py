@@ -62,6 +62,29 @@ def test_the_model_hears_what_was_said_before(client, model):
     assert messages[1]["content"] == "My name is Ada." and messages[3]["content"] == "What is my name?"
 
 
+def test_the_model_hears_in_short_what_was_said_long_before(client, model):
+    session = client.session()
+    for number in range(9):
+        client.run(f"Turn {number}: the miller says " + "that the river rose and the mill stood still. " * 12, session, skill="chat")
+    # It is made beside the requests: the next one may come before it is there.
+    summary = eventually(lambda: client.get(f"/v1/sessions/{session}").json.get("summary")
+                         or client.run("And then?", session, skill="chat") and None)
+    assert summary["text"].startswith("- Point 1 of the book.") and summary["requests"] >= 1
+    before = client.get(f"/v1/sessions/{session}").json
+    client.run("What came first?", session, skill="chat")
+    asked = [request["body"]["messages"] for request in model.control("requests")]
+    messages = next(messages for messages in reversed(asked) if messages[-1]["content"] == "What came first?")
+    assert [message["role"] for message in messages[:2]] == ["system", "user"]
+    assert "- Point 1 of the book." in messages[0]["content"] and "Turn 0" not in str(messages)
+    # It is no turn of the session, no event and no job of its log.
+    _, events = client.run("And last?", session, skill="chat")
+    assert {event["skill"] for _, _, event in events if event.get("skill")} == {"chat"}
+    assert all(message["role"] in ("user", "assistant") for message in before["messages"])
+    assert not [job for job in client.get("/v1/jobs?limit=1000").json["jobs"] if job["session"] == session and job["skill"] != "chat"]
+    client.call("DELETE", f"/v1/sessions/{session}")
+    assert client.get(f"/v1/sessions/{session}").status == 404
+
+
 def test_thoughts_are_thoughts(client):
     _, events = client.run("think first, then answer", skill="chat")
     assert streamed(events) == "the answer"
