@@ -1,5 +1,8 @@
 """Skills with a model: what the user sees of it, and what the model server sees of the skills."""
 import pathlib
+import re
+import shutil
+import subprocess
 import time
 
 import pytest
@@ -166,6 +169,45 @@ def test_a_model_outside_is_not_asked_unless_allowed(tmp_path):
         assert any("192.0.2.1" in data["message"] for data in of(events, "job.progress"))
         assert not of(events, "disclosure")
     finally:
+        system.program.close()
+
+
+def test_no_connection_leaves_the_host_unless_allowed(tmp_path):
+    """Seen where it would happen: at the system calls of all processes."""
+    if not shutil.which("strace"):
+        pytest.skip("there is no strace")
+    system = System(tmp_path, {"SKILLBUS_LLM_URL": "http://192.0.2.1:9/v1", "SKILLBUS_LLM_MODEL": "far",
+                               "SKILLBUS_LLM_CONNECT_SECONDS": "1"})
+    trace, said = tmp_path / "connects", tmp_path / "strace.log"
+    pids = [pid for pids in system.ready["pids"].values() for pid in (pids if isinstance(pids, list) else [pids])]
+    with open(said, "wb") as log:
+        strace = subprocess.Popen(
+            ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", trace, *[f"-p{pid}" for pid in pids]],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        def is_attached():
+            tracers = [pathlib.Path(f"/proc/{pid}/status").read_text() for pid in pids]
+            return strace.poll() is not None or all(f"TracerPid:\t{strace.pid}\n" in text for text in tracers)
+
+        eventually(is_attached)
+        if strace.poll() is not None:
+            pytest.skip(f"strace may not look: {said.read_text()[:200]}")
+
+        def elsewhere():
+            addresses = re.findall(r'inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"', trace.read_text())
+            found = {four or six for four, six in addresses}
+            return {address for address in found if not address.startswith("127.") and address != "::1"}
+
+        client = Client(system.url)
+        _, events = client.run("hello", skill="chat", privacy="local-only")
+        assert of(events, "job.finished")[0]["engine"] == "offline" and not elsewhere()
+        # And it would be seen.
+        session = client.call("POST", "/v1/sessions", {"privacy": "allow"}).json["id"]
+        _, events = client.run("hello", session, skill="chat", within=60)
+        assert of(events, "disclosure") and elsewhere() == {"192.0.2.1"}
+    finally:
+        strace.terminate()
+        strace.wait(10)
         system.program.close()
 
 
