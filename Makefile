@@ -114,6 +114,22 @@ fuzz: ready ## feed every decoder with made-up input; FUZZ_SECONDS=60 for all, T
 	$(SWIFT) build --build-tests $(ASAN)
 	Tests/Fuzz/fuzz.sh .build/asan/debug/skillbusPackageTests.xctest $(TARGETS)
 
+# Where a real model server is, for the tests that need one.
+LLM_PEER ?= $(HOME)/.cache/skillbus/llm-peer
+
+.PHONY: llm-peer
+llm-peer: setup ## build llama-server and fetch a tiny model, for make test-llm (ten minutes, once)
+	Tests/LLM/peer.sh build "$(LLM_PEER)"
+
+.PHONY: test-llm
+test-llm: setup ## tests against a real model server (skips where make llm-peer has not been run)
+	@Tests/LLM/peer.sh check "$(LLM_PEER)" || { echo "skipped: the tests with a real model server"; exit 0; }; set -e; \
+		$(SWIFT) build --build-tests $(BUILD_FLAGS); \
+		Tests/LLM/peer.sh run "$(LLM_PEER)" tools $(SWIFT) test --skip-build --disable-xctest $(SWIFT_FLAGS) \
+			--filter '^LLMTests\.PeerTests'; \
+		SKILLBUS_BIN="$$PWD/.build/debug" SKILLBUS_LLM_PEER="$(LLM_PEER)" $(PYTHON) -m pytest -q -rP -p no:cacheprovider \
+			Tests/conformance/test_llama_server.py
+
 .PHONY: test-compose
 test-compose: ## docker compose for real: build, scale, kill, heal, drain (skips where no engine can start)
 	@Tests/compose/test-compose.sh

@@ -100,7 +100,8 @@ struct RunningGateway {
             key: settings.key,
             log: log,
             quota: settings.quota,
-            privacy: settings.privacy
+            privacy: settings.privacy,
+            memorySkill: settings.memorySkill
         )
         try await service.restore()
         service.keepOnly(settings.retention)

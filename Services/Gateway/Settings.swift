@@ -24,6 +24,8 @@ struct Settings: Sendable {
     var quota = Quota()
     /// What of a session may go to outside parties whose maker says nothing of that.
     var privacy = PrivacyPolicy.localOnly
+    /// The skill that summarises what was said earlier in a session; nil where nothing is.
+    var memorySkill: String?
     /// Its key, if the router asks for one.
     var key: ClientKey?
     /// Tokens that clients need; nil if none are asked for.
@@ -125,6 +127,13 @@ struct Settings: Sendable {
                 default: "local-only"
             ),
             .value(
+                "memory-skill",
+                "SKILL",
+                "skill that summarises, in the background, what was said earlier in a session; none for no summaries",
+                environment: "SKILLBUS_MEMORY_SKILL",
+                default: "summarize"
+            ),
+            .value(
                 "key",
                 "FILE",
                 "this gateway's secret key, if the router asks for one",
@@ -183,6 +192,11 @@ struct Settings: Sendable {
             throw UsageError("--privacy must be local-only, ask or allow, not \"\(word.prefix(40))\"")
         }
         privacy = policy
+        let skill = options.value("memory-skill") ?? ""
+        guard !skill.isEmpty, skill.utf8.count <= 64 else {
+            throw UsageError("--memory-skill must be the id of a skill, or none, not \"\(skill.prefix(40))\"")
+        }
+        memorySkill = skill == "none" ? nil : skill
         let day: Int64 = 86_400_000
         let days = Int64(try options.integer("retention", in: 0...36_500) ?? 0)
         let megabytes = Int64(try options.integer("store-limit", in: 0...100_000_000) ?? 0)

@@ -6,12 +6,9 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
     /// Takes a key; white space around it is left out.
     /// - Returns: nil for what cannot stand in a header, and for nothing.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || 0x09...0x0D ~= $0 }
-        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
-        else { return nil }
-        guard bytes[first...last].allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
-        secret = String(decoding: bytes[first...last], as: UTF8.self)
+        let key = Array(text.utf8).trimmed
+        guard !key.isEmpty, key.allSatisfy({ 0x21...0x7E ~= $0 }) else { return nil }
+        secret = String(decoding: key, as: UTF8.self)
     }
 
     /// Dots.

@@ -38,10 +38,22 @@ public struct SessionSnapshot: Codable, Equatable, Sendable {
         public var steps: [Step]?
     }
 
+    /// What was said before, in short: the oldest requests, which do not go along with a new one word for word.
+    public struct Summary: Codable, Equatable, Sendable {
+        /// The summary.
+        public var text: String
+        /// How many requests it covers.
+        public var requests: Int?
+        /// When it was made.
+        public var time: String?
+    }
+
     /// The session.
     public var id: String
     /// The number of its last event.
     public var seq: UInt64
+    /// What was said before, in short; nil where nobody has summarised it.
+    public var summary: Summary?
     /// What was said, oldest first.
     public var messages: [Message]
     /// What runs.

@@ -33,6 +33,8 @@ public struct SessionRecord: Sendable {
     public var lastSequence: UInt64
     /// What of it may go to outside parties.
     public var privacy = PrivacyPolicy.localOnly
+    /// What was said before, in short; nil where nobody has summarised it.
+    public var summary: ConversationSummary?
     /// Its last requests, oldest first.
     public var requests: [RequestRecord]
     /// What has happened to its open requests.
@@ -82,12 +84,15 @@ public struct HistoryRecord: Sendable, Equatable {
     public var answer: String?
     /// The plan, as JSON.
     public var plan: [UInt8]?
+    /// Its place in the order of acceptance.
+    public var number: Int64
 
     /// Makes a turn.
-    public init(text: String, answer: String?, plan: [UInt8]?) {
+    public init(text: String, answer: String?, plan: [UInt8]?, number: Int64 = 0) {
         self.text = text
         self.answer = answer
         self.plan = plan
+        self.number = number
     }
 }
 

@@ -77,8 +77,21 @@ public protocol SessionStore: Sendable {
     /// One of them; `notFound` if it has ended or never was.
     func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord
 
-    /// The turns before a request, oldest first: ended requests of the session.
-    func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord]
+    /// What goes along with a request: the turns before it, which are ended requests of the session, and what was said
+    /// before those.
+    func conversation(before request: Identifier, limit: Int) async throws(StoreError) -> ConversationRecord
+
+    /// Turns of a session before one of them, by their numbers, that its summary does not cover.
+    func unsummarised(
+        in session: Identifier,
+        before number: Int64,
+        limit: Int
+    ) async throws(StoreError) -> TurnPage
+
+    /// Stores what was said before in a session, in the place of what was stored so far. One that covers no more than that
+    /// changes nothing.
+    /// - Throws: `notFound` where the session, or the last turn that it covers, has been deleted.
+    func summarised(_ session: Identifier, as summary: ConversationSummary) async throws(StoreError)
 
     /// The user's answers that count for a request: its own, and those for all of its session.
     func approvals(of request: Identifier) async throws(StoreError) -> [ApprovalRecord]

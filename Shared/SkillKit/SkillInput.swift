@@ -40,6 +40,8 @@ public struct SkillInput: Sendable {
     public var attachments: [Attachment]
     /// The last turns of the session, oldest first.
     public var history: [JobInput.Turn]
+    /// What was said before those turns, in short; nil where there was nothing, or nobody has summarised it.
+    public var summary: String?
     /// Outputs of the steps that this one comes after.
     public var previous: [JobInput.Previous]
 
@@ -49,12 +51,14 @@ public struct SkillInput: Sendable {
         separatedMaterial: String? = nil,
         attachments: [Attachment] = [],
         history: [JobInput.Turn] = [],
+        summary: String? = nil,
         previous: [JobInput.Previous] = []
     ) {
         self.text = text
         self.separatedMaterial = separatedMaterial
         self.attachments = attachments
         self.history = history
+        self.summary = summary
         self.previous = previous
     }
 

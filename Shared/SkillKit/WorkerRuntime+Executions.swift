@@ -131,6 +131,7 @@ extension SkillInput {
                     Attachment(name: description.name, mediaType: description.mediaType, data: frame.bytes())
                 },
             history: input.history ?? [],
+            summary: input.summary,
             previous: input.previous ?? []
         )
     }

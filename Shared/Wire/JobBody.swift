@@ -23,6 +23,7 @@ public enum JobBody {
         case cache = 16  // one byte, 0 or 1
         case canClarify = 17  // one byte, 0 or 1
         case routing = 18  // one byte
+        case summary = 19  // UTF-8
     }
 
     /// Writes a body. An empty skill in a SUBMIT asks the router to choose. `begun` has the last execution of each job of
@@ -49,6 +50,7 @@ public enum JobBody {
         if let arguments = input.arguments { append(.arguments, try JSONBody.encode(arguments), to: &body) }
         if let attachments = input.attachments { append(.attachments, try JSONBody.encode(attachments), to: &body) }
         if let history = input.history { append(.history, try JSONBody.encode(history), to: &body) }
+        if let summary = input.summary { append(.summary, summary, to: &body) }
         if let previous = input.previous { append(.previous, try JSONBody.encode(previous), to: &body) }
         if let key = input.idempotencyKey { append(.idempotencyKey, key, to: &body) }
         if let depth = input.depth { append(.depth, [UInt8(clamping: depth)], to: &body) }
@@ -224,6 +226,7 @@ public enum JobBody {
         case .arguments: input.arguments = try json(JSONValue.self, body, range)
         case .attachments: input.attachments = try json([JobInput.Attachment].self, body, range)
         case .history: input.history = try json([JobInput.Turn].self, body, range)
+        case .summary: input.summary = try text(body, range, "summary")
         case .previous: input.previous = try json([JobInput.Previous].self, body, range)
         case .idempotencyKey: input.idempotencyKey = try text(body, range, "idempotency key")
         case .depth:

@@ -67,6 +67,8 @@ public struct JobInput: Codable, Hashable, Sendable {
     public var attachments: [Attachment]?
     /// The last turns, oldest first.
     public var history: [Turn]?
+    /// What was said before those, in short.
+    public var summary: String?
     /// Outputs of the steps that this one comes after.
     public var previous: [Previous]?
     /// The same on every attempt of a job.
@@ -97,6 +99,7 @@ public struct JobInput: Codable, Hashable, Sendable {
         arguments: JSONValue? = nil,
         attachments: [Attachment]? = nil,
         history: [Turn]? = nil,
+        summary: String? = nil,
         previous: [Previous]? = nil,
         idempotencyKey: String? = nil,
         depth: Int? = nil,
@@ -115,6 +118,7 @@ public struct JobInput: Codable, Hashable, Sendable {
         self.arguments = arguments
         self.attachments = attachments
         self.history = history
+        self.summary = summary
         self.previous = previous
         self.idempotencyKey = idempotencyKey
         self.depth = depth

@@ -124,7 +124,7 @@ import Wire
     @Test func theLastTurnsThatFitComeOldestFirst() throws {
         let plan = try JSONBody.encode(Plan.single("summarize"))
         let records = (1...6).map { HistoryRecord(text: "question \($0)", answer: "answer \($0)", plan: plan) }
-        let turns = History.turns(records)
+        let turns = History.turns(records).turns
         #expect(turns.first?.text == "question 1" && turns.last?.text == "answer 6" && turns.count == 12)
         #expect(turns.last { $0.role == "user" }?.skills == ["summarize"])
     }
@@ -133,13 +133,13 @@ import Wire
         let long = String(repeating: "文", count: 10_000)
         let turns = History.turns([
             HistoryRecord(text: "old", answer: long, plan: nil), HistoryRecord(text: long, answer: long, plan: nil),
-        ])
+        ]).turns
         #expect(turns.reduce(0) { $0 + $1.text.utf8.count } <= History.bytes)
         #expect(turns.allSatisfy { $0.text.allSatisfy { $0 == "文" || "old".contains($0) } })
         #expect(turns.last?.text.isEmpty == false)
     }
 
     @Test func whatFailedHasNoAnswer() {
-        #expect(History.turns([HistoryRecord(text: "q", answer: nil, plan: nil)]).map(\.role) == ["user"])
+        #expect(History.turns([HistoryRecord(text: "q", answer: nil, plan: nil)]).turns.map(\.role) == ["user"])
     }
 }

@@ -22,9 +22,11 @@ final class FakeRouter: Sendable {
     private let state = Mutex(State())
     private let wakeUp: WakeUp
     private let instance: Identifier
+    private let skills: [String]?
 
-    /// Binds and serves from a thread until ``stop()``.
-    init(_ endpoint: String, instance: UInt64 = 1) throws {
+    /// Binds and serves from a thread until ``stop()``. It says that it has workers for the skills.
+    init(_ endpoint: String, instance: UInt64 = 1, skills: [String]? = nil) throws {
+        self.skills = skills
         wakeUp = try WakeUp()
         self.instance = Identifier(high: instance, low: 0)
         let context = try Context()
@@ -88,7 +90,8 @@ final class FakeRouter: Sendable {
                     state.peer = peer
                 }
                 if received.header.type == .hello {
-                    let welcome = Welcome(router: instance, heartbeat: 200, liveness: 5, product: "test")
+                    var welcome = Welcome(router: instance, heartbeat: 200, liveness: 5, product: "test")
+                    welcome.skills = skills
                     let answer = Outgoing(Header(.welcome), body: (try? JSONBody.encode(welcome)) ?? [])
                     _ = try answer.send(on: socket, to: peer)
                 } else if received.header.type == .heartbeat {

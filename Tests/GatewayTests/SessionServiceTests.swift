@@ -13,21 +13,27 @@ struct TestGateway {
     let service: SessionService
     var endpoint: String { "ipc://\(folder.file("frontend"))" }
 
-    init(in folder: TemporaryFolder? = nil) async throws {
+    init(
+        in folder: TemporaryFolder? = nil,
+        memorySkill: String? = nil,
+        memoryPatience: ConversationMemory.Patience = ConversationMemory.Patience()
+    ) async throws {
         let folder = try folder ?? TemporaryFolder()
         self.folder = folder
         let store = try SQLiteSessionStore(folder: folder.file("state"))
         service = try SessionService(
             store: store,
             name: try GatewayName.read(in: folder.file("state")),
-            log: Log(service: "test", to: { _ in })
+            log: Log(service: "test", to: { _ in }),
+            memorySkill: memorySkill,
+            memoryPatience: memoryPatience
         )
         try await service.restore()
         try service.connect(["ipc://\(folder.file("frontend"))"])
     }
 
-    func router(instance: UInt64 = 1) async throws -> FakeRouter {
-        let router = try FakeRouter(endpoint, instance: instance)
+    func router(instance: UInt64 = 1, skills: [String]? = nil) async throws -> FakeRouter {
+        let router = try FakeRouter(endpoint, instance: instance, skills: skills)
         #expect(await eventually { service.readiness.router })
         return router
     }

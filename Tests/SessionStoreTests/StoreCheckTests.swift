@@ -39,7 +39,7 @@ import Wire
         try await write()
         let report = try SQLiteSessionStore.check(folder: path)
         #expect(report.problems.isEmpty)
-        #expect(report.version == 4 && report.current == 4)
+        #expect(report.version == 5 && report.current == 5)
         #expect(report.sessions == 2 && report.requests == 3 && report.open == 2 && report.events == 8)
         let store = try SQLiteSessionStore(folder: path)
         _ = try await TestSession(store).request()
@@ -103,11 +103,11 @@ import Wire
 
     @Test func aLaterVersionIsRefusedInWords() async throws {
         try await write()
-        try change("PRAGMA user_version=5")
+        try change("PRAGMA user_version=6")
         let error = #expect(throws: StoreError.self) { _ = try SQLiteSessionStore.check(folder: path) }
-        #expect(error == .newerSchema(found: 5, known: 4))
+        #expect(error == .newerSchema(found: 6, known: 5))
         #expect(try #require(error).description.contains("use the version that wrote it or a later one"))
-        #expect(throws: StoreError.newerSchema(found: 5, known: 4)) { _ = try SQLiteSessionStore(folder: path) }
+        #expect(throws: StoreError.newerSchema(found: 6, known: 5)) { _ = try SQLiteSessionStore(folder: path) }
     }
 
     /// A store as a gateway of version 1 left it when it was stopped in the middle of a request.
@@ -136,7 +136,7 @@ import Wire
         }.get()
         await store.close()
         let after = try SQLiteSessionStore.check(folder: path)
-        #expect(after.version == 4 && after.problems.isEmpty && after.open == 0 && after.events == before.events + 1)
+        #expect(after.version == 5 && after.problems.isEmpty && after.open == 0 && after.events == before.events + 1)
     }
 
     @Test func aMigrationThatFailsLeavesTheStoreAsItWas() throws {
@@ -147,6 +147,6 @@ import Wire
         try change("DROP TABLE pruned")
         #expect(try SQLiteSessionStore.check(folder: path).version == 1)
         _ = try SQLiteSessionStore(folder: path)
-        #expect(try SQLiteSessionStore.check(folder: path).version == 4)
+        #expect(try SQLiteSessionStore.check(folder: path).version == 5)
     }
 }

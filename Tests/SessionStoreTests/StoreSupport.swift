@@ -151,8 +151,20 @@ final class OpenStore: SessionStore {
         try await store.openRequest(request)
     }
 
-    func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord] {
-        try await store.history(before: request, limit: limit)
+    func conversation(before request: Identifier, limit: Int) async throws(StoreError) -> ConversationRecord {
+        try await store.conversation(before: request, limit: limit)
+    }
+
+    func unsummarised(
+        in session: Identifier,
+        before number: Int64,
+        limit: Int
+    ) async throws(StoreError) -> TurnPage {
+        try await store.unsummarised(in: session, before: number, limit: limit)
+    }
+
+    func summarised(_ session: Identifier, as summary: ConversationSummary) async throws(StoreError) {
+        try await store.summarised(session, as: summary)
     }
 
     func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {

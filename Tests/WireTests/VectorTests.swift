@@ -62,6 +62,7 @@ struct VectorTests {
             #expect(input.material == message["material"]?.string, "\(name)")
             #expect(input.arguments?["points"] == message["points"], "\(name)")
             #expect(input.history?.first?.text == message["history"]?.string, "\(name)")
+            #expect(input.summary == message["summary"]?.string, "\(name)")
             #expect(input.previous?.first?.output.text == message["previous"]?.string, "\(name)")
             #expect(input.idempotencyKey == message["idempotencyKey"]?.string, "\(name)")
             #expect(input.depth.map(Int64.init) == message["depth"]?.integer, "\(name)")

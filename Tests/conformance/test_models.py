@@ -1,5 +1,8 @@
 """Skills with a model: what the user sees of it, and what the model server sees of the skills."""
 import pathlib
+import re
+import shutil
+import subprocess
 import time
 
 import pytest
@@ -60,6 +63,29 @@ def test_the_model_hears_what_was_said_before(client, model):
     messages = model.control("requests")[-1]["body"]["messages"]
     assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
     assert messages[1]["content"] == "My name is Ada." and messages[3]["content"] == "What is my name?"
+
+
+def test_the_model_hears_in_short_what_was_said_long_before(client, model):
+    session = client.session()
+    for number in range(9):
+        client.run(f"Turn {number}: the miller says " + "that the river rose and the mill stood still. " * 12, session, skill="chat")
+    # It is made beside the requests: the next one may come before it is there.
+    summary = eventually(lambda: client.get(f"/v1/sessions/{session}").json.get("summary")
+                         or client.run("And then?", session, skill="chat") and None)
+    assert summary["text"].startswith("- Point 1 of the book.") and summary["requests"] >= 1
+    before = client.get(f"/v1/sessions/{session}").json
+    client.run("What came first?", session, skill="chat")
+    asked = [request["body"]["messages"] for request in model.control("requests")]
+    messages = next(messages for messages in reversed(asked) if messages[-1]["content"] == "What came first?")
+    assert [message["role"] for message in messages[:2]] == ["system", "user"]
+    assert "- Point 1 of the book." in messages[0]["content"] and "Turn 0" not in str(messages)
+    # It is no turn of the session, no event and no job of its log.
+    _, events = client.run("And last?", session, skill="chat")
+    assert {event["skill"] for _, _, event in events if event.get("skill")} == {"chat"}
+    assert all(message["role"] in ("user", "assistant") for message in before["messages"])
+    assert not [job for job in client.get("/v1/jobs?limit=1000").json["jobs"] if job["session"] == session and job["skill"] != "chat"]
+    client.call("DELETE", f"/v1/sessions/{session}")
+    assert client.get(f"/v1/sessions/{session}").status == 404
 
 
 def test_thoughts_are_thoughts(client):
@@ -195,6 +221,45 @@ def test_a_model_outside_is_not_asked_unless_allowed(tmp_path):
         assert any("192.0.2.1" in data["message"] for data in of(events, "job.progress"))
         assert not of(events, "disclosure")
     finally:
+        system.program.close()
+
+
+def test_no_connection_leaves_the_host_unless_allowed(tmp_path):
+    """Seen where it would happen: at the system calls of all processes."""
+    if not shutil.which("strace"):
+        pytest.skip("there is no strace")
+    system = System(tmp_path, {"SKILLBUS_LLM_URL": "http://192.0.2.1:9/v1", "SKILLBUS_LLM_MODEL": "far",
+                               "SKILLBUS_LLM_CONNECT_SECONDS": "1"})
+    trace, said = tmp_path / "connects", tmp_path / "strace.log"
+    pids = [pid for pids in system.ready["pids"].values() for pid in (pids if isinstance(pids, list) else [pids])]
+    with open(said, "wb") as log:
+        strace = subprocess.Popen(
+            ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", trace, *[f"-p{pid}" for pid in pids]],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        def is_attached():
+            tracers = [pathlib.Path(f"/proc/{pid}/status").read_text() for pid in pids]
+            return strace.poll() is not None or all(f"TracerPid:\t{strace.pid}\n" in text for text in tracers)
+
+        eventually(is_attached)
+        if strace.poll() is not None:
+            pytest.skip(f"strace may not look: {said.read_text()[:200]}")
+
+        def elsewhere():
+            addresses = re.findall(r'inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)"', trace.read_text())
+            found = {four or six for four, six in addresses}
+            return {address for address in found if not address.startswith("127.") and address != "::1"}
+
+        client = Client(system.url)
+        _, events = client.run("hello", skill="chat", privacy="local-only")
+        assert of(events, "job.finished")[0]["engine"] == "offline" and not elsewhere()
+        # And it would be seen.
+        session = client.call("POST", "/v1/sessions", {"privacy": "allow"}).json["id"]
+        _, events = client.run("hello", session, skill="chat", within=60)
+        assert of(events, "disclosure") and elsewhere() == {"192.0.2.1"}
+    finally:
+        strace.terminate()
+        strace.wait(10)
         system.program.close()
 
 

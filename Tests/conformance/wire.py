@@ -25,9 +25,9 @@ NONE = bytes(16)
 FIELDS = {
     1: "session", 2: "text", 3: "material", 4: "arguments", 5: "attachments", 6: "history", 7: "previous",
     8: "idempotencyKey", 9: "depth", 10: "explain", 11: "plan", 14: "privacy", 15: "approved", 16: "cache",
-    17: "canClarify", 18: "routing",
+    17: "canClarify", 18: "routing", 19: "summary",
 }
-TEXT_FIELDS = {1, 2, 3, 8}
+TEXT_FIELDS = {1, 2, 3, 8, 19}
 BYTE_FIELDS = {9, 10, 14, 16, 17, 18}
 
 

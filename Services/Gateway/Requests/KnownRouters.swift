@@ -80,6 +80,9 @@ struct KnownRouters {
         ready[router]?.sent = 0
     }
 
+    /// Whether one says that it has a worker for a skill.
+    func serves(_ router: Identifier, _ skill: String) -> Bool { ready[router]?.skills?.contains(skill) ?? false }
+
     /// One is sent a request.
     mutating func sent(to router: Identifier) { ready[router]?.sent += 1 }
 

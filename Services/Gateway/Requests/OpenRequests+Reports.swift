@@ -115,6 +115,11 @@ extension OpenRequests {
             if let open = state.open[request], !open.isOf(router) { return [] }
             guard state.open[request] != nil else {
                 if state.superseded.contains(request) { return [] }
+                if background.has(request) {
+                    guard let outcome = reports.last?.outcome else { return [] }
+                    background.end(request, outcome.result)
+                    return [.acknowledge([header.execution])]
+                }
                 // Another gateway may have it: only the store knows whether it is over.
                 if isShared { return reports.last?.report.isTerminal ?? false ? [.lookUp(header.execution)] : [] }
                 // Over, and that is on disk: let go of it. What runs on after a cancel is told once more.

@@ -50,6 +50,7 @@ extension OpenRequests {
     /// A router is gone, perhaps only for a moment: who has what stays noted until it greets us again, or has been away for
     /// too long while another is there. Nil for all of them.
     func routerLost(_ instance: Identifier? = nil, isForGood: Bool = false, now: UInt64) {
+        background.lost(instance)
         state.withLock { state in
             state.routers.lose(instance, isForGood: isForGood, now: now)
             for (request, open) in state.open where open.router == nil { state.open[request]?.unroutedSince = now }
@@ -80,6 +81,13 @@ extension OpenRequests {
 
     /// The same for one that names its skills.
     func router(for skills: [String]) -> Identifier? { state.withLock { $0.routers.choose(for: skills) } }
+
+    /// A router that says it has a worker for a skill.
+    func routerServing(_ skill: String) -> Identifier? {
+        state.withLock { state in
+            state.routers.choose(for: [skill]).flatMap { state.routers.serves($0, skill) ? $0 : nil }
+        }
+    }
 
     /// The router that is to get a request, and whether that has it already, as far as is known: it is asked then whether it
     /// still does.
@@ -150,6 +158,7 @@ extension OpenRequests {
     func refused(_ refusal: Refusal, _ header: Header, now: UInt64) {
         let error = refusal.error
         let request = header.job.request
+        guard !background.has(request) else { return background.end(request, .failure(error)) }
         let actions = state.withLock { state -> [Action] in
             if error.code == JobError.Code.draining, let open = state.open[request], !open.progress.isCancelling {
                 guard let router = open.router else { return [] }

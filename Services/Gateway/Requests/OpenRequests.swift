@@ -42,6 +42,8 @@ final class OpenRequests: Sendable {
     let state = Mutex(State())
     /// Skills that have too much to do.
     let loads = SkillLoads()
+    /// What the gateway has done for itself.
+    let background = BackgroundJobs()
     let store: any SessionStore
     let followers: Followers
     let log: Log

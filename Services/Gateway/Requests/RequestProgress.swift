@@ -21,6 +21,14 @@ struct RequestProgress {
     enum Outcome: Equatable, Sendable {
         case finished(SkillOutput)
         case failed(JobError)
+
+        /// The same as a result.
+        var result: Result<SkillOutput, JobError> {
+            switch self {
+            case .finished(let output): .success(output)
+            case .failed(let error): .failure(error)
+            }
+        }
     }
 
     private struct Job {

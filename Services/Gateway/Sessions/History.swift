@@ -10,9 +10,10 @@ enum History {
     /// Bytes of one text; the last request's may take twice that, since it is what a follow-up is about.
     static let textBytes = 4 * 1024
 
-    /// The last turns that fit, oldest first.
-    static func turns(_ records: [HistoryRecord]) -> [JobInput.Turn] {
+    /// The last turns that fit, oldest first, and the number of the request that they begin with.
+    static func turns(_ records: [HistoryRecord]) -> (turns: [JobInput.Turn], first: Int64?) {
         var turns: [JobInput.Turn] = []
+        var first: Int64?
         var left = bytes
         for (age, record) in records.reversed().enumerated() {
             let limit = min(left, age == 0 ? 2 * textBytes : textBytes)
@@ -26,9 +27,10 @@ enum History {
                 pair.append(assistant)
             }
             turns = pair + turns
+            first = record.number
             guard left > 0 else { break }
         }
-        return turns
+        return (turns, first)
     }
 
     /// The start of a text, in whole characters.

@@ -92,6 +92,7 @@ extension SessionSnapshot {
             id: id,
             seq: record.lastSequence,
             privacy: record.privacy,
+            summary: record.summary.map { Summary(text: $0.text, requests: $0.turns, time: "\($0.time)") },
             messages: said.sorted { $0.seq < $1.seq }.map(\.message),
             running: record.requests.filter { $0.state == .open }.map { request in
                 Running(

@@ -252,6 +252,17 @@ struct SessionSnapshot: Codable, Sendable, Equatable {
     var seq: UInt64
     /// What may go to outside parties.
     var privacy: PrivacyPolicy
+    /// What was said before, in short: of the turns that do not go along with a request any more.
+    struct Summary: Codable, Sendable, Equatable {
+        /// The summary.
+        var text: String
+        /// How many requests it covers, the oldest ones.
+        var requests: Int
+        /// When it was made: RFC 3339, UTC.
+        var time: String
+    }
+    /// What was said before, in short; nil where nobody has summarised it.
+    var summary: Summary?
     /// What was said, oldest first (the last 1000).
     var messages: [Message]
     /// What has not ended, oldest first.

@@ -14,21 +14,23 @@ extension SessionService {
         do {
             let record = try await store.openRequest(request)
             guard requests.isCurrent(record) else { return requests.superseded(request) }
-            let turns = try await store.history(before: request, limit: History.requests)
+            let conversation = try await store.conversation(before: request, limit: History.requests)
             let begun = generation > 1 ? requests.begunJobs(of: request) : []
             let stored = try JSONBody.decode(RequestInput.self, from: record.input)
             // The stricter one counts.
             let privacy = min(record.privacy, stored.privacy ?? .allow)
             let answers = privacy == .ask ? try await store.approvals(of: request) : []
             if !answers.isEmpty { requests.answered(request, answers, now: Monotonic.milliseconds) }
+            let history = History.turns(conversation.turns)
             var message = try submission(
                 record,
                 stored,
                 generation: generation,
                 finished: finished,
                 begun: begun,
-                turns: turns
+                history: history.turns
             ) { input in
+                input.summary = conversation.summary?.text
                 guard privacy != .localOnly else { return }
                 input.privacy = privacy
                 let approved = answers.filter(\.choice.isAllowed).map(\.party)
@@ -53,6 +55,12 @@ extension SessionService {
                 var message = message
                 message.header.value = remaining
                 return links.send(message, to: router)
+            }
+            // There are older turns where so many were found, or not all of them went along.
+            if let first = history.first,
+                conversation.turns.count >= History.requests || first != conversation.turns.first?.number
+            {
+                memory.consider(record.session, before: first)
             }
         } catch StoreError.notFound {
             // It ended in the meantime.
@@ -85,10 +93,9 @@ extension SessionService {
         generation: UInt32,
         finished: [JobInput.Previous],
         begun: [Execution],
-        turns: [HistoryRecord],
+        history: [JobInput.Turn],
         completing complete: (inout JobInput) -> Void
     ) throws(WireError) -> Outgoing {
-        let history = History.turns(turns)
         var input = JobInput(session: record.session.description, text: record.text)
         let tenant = TenantNumber.of(record.owner)
         input.tenant = tenant == 0 ? nil : tenant

@@ -90,6 +90,7 @@ extension SessionService {
                 throw GatewayError(error, session: session)
             }
         }
+        memory.forget(session)
         // Whoever follows it sees that it is gone.
         followers.wake(session)
         log.info("session forgotten")

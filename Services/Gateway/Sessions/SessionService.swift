@@ -16,6 +16,7 @@ final class SessionService: SessionAPI {
     let links: RouterLinks
     let log: Log
     let quota: Quota
+    let memory: ConversationMemory
     /// What of a session may go to outside parties whose maker says nothing of that.
     let privacy: PrivacyPolicy
     private let drains = Atomic<Bool>(false)
@@ -34,6 +35,8 @@ final class SessionService: SessionAPI {
         log: Log,
         quota: Quota = Quota(),
         privacy: PrivacyPolicy = .localOnly,
+        memorySkill: String? = nil,
+        memoryPatience: ConversationMemory.Patience = ConversationMemory.Patience(),
         patience: OpenRequests.Patience = OpenRequests.Patience()
     ) throws(BusError) {
         self.store = store
@@ -43,6 +46,14 @@ final class SessionService: SessionAPI {
         followers = Followers()
         requests = OpenRequests(store: store, followers: followers, log: log, patience: patience)
         links = try RouterLinks(name: name, requests: requests, key: key, log: log)
+        memory = ConversationMemory(
+            store: store,
+            requests: requests,
+            links: links,
+            log: log,
+            skill: memorySkill,
+            patience: memoryPatience
+        )
         ticks = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -103,6 +114,7 @@ final class SessionService: SessionAPI {
         pruning.withLock { $0 }?.cancel()
         ticks.continuation.finish()
         await links.close()
+        requests.background.lost(nil)
         await store.close()
     }
 

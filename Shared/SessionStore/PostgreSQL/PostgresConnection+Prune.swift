@@ -77,6 +77,8 @@ extension PostgresConnection {
                 .number(session),
                 .number(next)
             )
+            // What has been deleted is in no summary either: it is made anew of what is left.
+            if deleted.requests > 0 { try run("DELETE FROM summaries WHERE session = $1", .number(session)) }
             try run(
                 "UPDATE sessions SET first_seq = $2, bytes = bytes - $3 WHERE number = $1",
                 .number(session),

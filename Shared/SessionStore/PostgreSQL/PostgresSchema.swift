@@ -39,7 +39,7 @@ enum PostgresSchema {
     }
 
     /// A step that has been released never changes.
-    static let steps = [firstTables, deadLetters, privacy]
+    static let steps = [firstTables, deadLetters, privacy, summaries]
 
     private static let firstTables = """
         CREATE SCHEMA IF NOT EXISTS skillbus;

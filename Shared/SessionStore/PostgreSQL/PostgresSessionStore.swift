@@ -282,9 +282,29 @@ public final class PostgresSessionStore: SharedSessionStore {
         return record
     }
 
-    /// The turns before a request.
-    public func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord] {
-        try await pool.use { connection throws(StoreError) in try connection.history(before: request, limit: limit) }
+    /// What goes along with a request.
+    public func conversation(before request: Identifier, limit: Int) async throws(StoreError) -> ConversationRecord {
+        try await pool.use { connection throws(StoreError) in
+            try connection.conversation(before: request, limit: limit)
+        }
+    }
+
+    /// Turns that the session's summary does not cover.
+    public func unsummarised(
+        in session: Identifier,
+        before number: Int64,
+        limit: Int
+    ) async throws(StoreError) -> TurnPage {
+        try await pool.use { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in
+                try connection.unsummarised(in: session, before: number, limit: limit)
+            }
+        }
+    }
+
+    /// Stores what was said before in a session.
+    public func summarised(_ session: Identifier, as summary: ConversationSummary) async throws(StoreError) {
+        try await pool.use { connection throws(StoreError) in try connection.store(summary, of: session) }
     }
 
     /// The skill log.

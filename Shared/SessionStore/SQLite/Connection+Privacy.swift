@@ -85,6 +85,7 @@ extension Connection {
         ) { _ in true }
         guard open == nil else { throw .busy }
         try run("DELETE FROM approvals WHERE session = ?1", .integer(number))
+        try run("DELETE FROM summaries WHERE session = ?1", .integer(number))
         try run(
             "DELETE FROM idempotency WHERE request IN (SELECT id FROM requests WHERE session = ?1)",
             .integer(number)

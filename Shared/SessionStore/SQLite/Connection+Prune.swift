@@ -66,6 +66,8 @@ extension Connection {
                 .number(next)
             )
             deleted.requests = try pruneRequests(of: session, endedBefore: next)
+            // What has been deleted is in no summary either: it is made anew of what is left.
+            if deleted.requests > 0 { try run("DELETE FROM summaries WHERE session = ?1", .integer(session)) }
             try run(
                 "UPDATE sessions SET first_seq = ?2 WHERE number = ?1",
                 .integer(session),
@@ -76,6 +78,7 @@ extension Connection {
         // A session that has nothing left, or never had anything.
         guard keptFrom ?? nil == nil, found.updated < time else { return (deleted, false) }
         try run("DELETE FROM approvals WHERE session = ?1", .integer(session))
+        try run("DELETE FROM summaries WHERE session = ?1", .integer(session))
         try run("DELETE FROM sessions WHERE number = ?1", .integer(session))
         try run(
             "INSERT OR REPLACE INTO pruned(id, owner, time) VALUES(?1, ?2, ?3)",

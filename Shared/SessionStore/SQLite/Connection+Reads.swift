@@ -43,6 +43,7 @@ extension Connection {
         var record = SessionRecord(lastSequence: last, requests: [], openEvents: [])
         let privacy = try first("SELECT privacy FROM sessions WHERE number = ?1", .integer(session)) { $0.text(0) }
         record.privacy = privacy.flatMap { PrivacyPolicy(rawValue: $0) } ?? .localOnly
+        record.summary = try summary(of: session)
         // Newest first and turned round: the limit keeps the last ones. Open ones are always among them, however old.
         try rows(
             """
@@ -111,21 +112,14 @@ extension Connection {
         var turns: [HistoryRecord] = []
         try rows(
             """
-            SELECT h.text, h.answer, h.plan, h.state FROM requests r
+            SELECT h.text, h.answer, h.plan, h.state, h.number FROM requests r
             JOIN requests h ON h.session = r.session AND h.number < r.number AND h.state <> 'open'
             WHERE r.id = ?1 ORDER BY h.number DESC LIMIT ?2
             """,
             .id(request),
             .number(limit)
         ) { row in
-            let hasAnswer = row.text(3) == RequestState.finished.rawValue
-            turns.append(
-                HistoryRecord(
-                    text: row.text(0),
-                    answer: hasAnswer ? row.optionalText(1) : nil,
-                    plan: row.optionalBlob(2)
-                )
-            )
+            turns.append(Connection.turn(row))
             return true
         }
         return turns.reversed()

@@ -235,11 +235,29 @@ public final class SQLiteSessionStore: SessionStore {
         return record
     }
 
-    /// The turns before a request.
-    public func history(before request: Identifier, limit: Int) async throws(StoreError) -> [HistoryRecord] {
+    /// What goes along with a request.
+    public func conversation(before request: Identifier, limit: Int) async throws(StoreError) -> ConversationRecord {
         try await readers.read { connection throws(StoreError) in
-            try connection.history(before: request, limit: limit)
+            try connection.conversation(before: request, limit: limit)
         }
+    }
+
+    /// Turns that the session's summary does not cover.
+    public func unsummarised(
+        in session: Identifier,
+        before number: Int64,
+        limit: Int
+    ) async throws(StoreError) -> TurnPage {
+        try await readers.read { connection throws(StoreError) in
+            try connection.look { connection throws(StoreError) in
+                try connection.unsummarised(in: session, before: number, limit: limit)
+            }
+        }
+    }
+
+    /// Stores what was said before in a session.
+    public func summarised(_ session: Identifier, as summary: ConversationSummary) async throws(StoreError) {
+        try await writer.write { connection throws(StoreError) in try connection.store(summary, of: session) }
     }
 
     /// The skill log.

@@ -1,7 +1,7 @@
 /// How a store comes to be: what each version added to the one before. A step that has been released never changes.
 extension Schema {
     /// The first makes an empty store of version 1, each further one the next version of that.
-    static let steps = [firstTables, routersAndRetention, deadLetters, privacy]
+    static let steps = [firstTables, routersAndRetention, deadLetters, privacy, summaries]
 
     /// Version 2: which router has a request, and what has been deleted for its age.
     private static let routersAndRetention = """

@@ -1,0 +1,138 @@
+"""Skills with a real model behind a real server (Tests/LLM/peer.sh): what servers do, not what the tests' own one plays.
+A tiny model says little that makes sense, so nothing is expected of its words. `make test-llm` runs these."""
+import os
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+from conftest import BIN, ROOT, System, eventually
+from http_client import Client
+from test_models import of, streamed
+
+PEER = os.environ.get("SKILLBUS_LLM_PEER")
+pytestmark = pytest.mark.skipif(not PEER, reason="no llama-server: SKILLBUS_LLM_PEER names no folder of make llm-peer")
+# The machine may be busy, and a model on it slow.
+PATIENCE = 120
+
+
+class LlamaServer:
+    """llama-server on a port that was free a moment ago."""
+
+    def __init__(self, folder):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.log = folder / "llama.log"
+        self.line = subprocess.run([ROOT / "Tests/LLM/peer.sh", "arguments", PEER, "plain"], check=True,
+                                   capture_output=True, text=True).stdout.splitlines()
+        self.process = None
+
+    def start(self):
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([*self.line, "--port", str(self.port)], stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log)
+
+    def health(self):
+        """200, 503 while the model is loaded, 0 while nobody listens."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health", timeout=10) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+    def said(self, words):
+        return self.log.read_text(errors="replace").count(words)
+
+    def close(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    server = LlamaServer(tmp_path_factory.mktemp("llama"))
+    server.start()
+    try:
+        eventually(lambda: server.health() == 200, within=PATIENCE)
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture(scope="module")
+def with_server(tmp_path_factory, server):
+    system = System(tmp_path_factory.mktemp("with-llama"), {"SKILLBUS_LLM_URL": server.url})
+    yield system
+    system.program.close()
+
+
+@pytest.fixture
+def client(with_server):
+    return Client(with_server.url)
+
+
+def test_ask_streams_what_the_model_says(with_server):
+    answer = subprocess.run(
+        [BIN / "skillbus", "ask", "--json", "--skill", "chat", "--url", with_server.url, "Say hello."],
+        capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.count('"job.delta"') > 1 and '"request.finished"' in answer.stdout
+    assert '"engine":"smollm2' in answer.stdout or '"engine":"127.0.0.1' in answer.stdout, answer.stdout
+
+
+def test_cancel_frees_the_servers_slot(client, server):
+    before = server.said("cancel task")
+    session = client.session()
+    request = client.request(session, "Tell me a very long story about a lighthouse.", skill="chat").json["id"]
+    with client.follow(session) as stream:
+        while stream.event(within=PATIENCE)[1] != "job.delta":
+            pass
+        client.call("DELETE", f"/v1/sessions/{session}/requests/{request}")
+        eventually(lambda: server.said("cancel task") > before, within=10)
+        assert stream.until_end(request)[-1][1] == "request.cancelled"
+
+
+def test_more_than_the_model_can_read_is_said_in_words(client):
+    _, events = client.run("What is this? " + "The river rose and the mill stood still. " * 600, skill="chat", within=PATIENCE)
+    error = of(events, "job.failed")[0]["error"]
+    assert error["code"] == "model_input_too_long" and error["hint"], error
+
+
+def test_two_are_served_at_once(client):
+    sessions = [client.session() for _ in range(2)]
+    requests = [client.request(session, "Count from one to five.", skill="chat").json["id"] for session in sessions]
+    for session, request in zip(sessions, requests):
+        with client.follow(session) as stream:
+            events = stream.until_end(request, within=PATIENCE)
+        assert events[-1][1] == "request.finished" and streamed(events)
+
+
+def test_a_server_that_loads_its_model_is_asked_again_and_said_to_load(tmp_path):
+    server = LlamaServer(tmp_path)
+    system = System(tmp_path, {"SKILLBUS_LLM_URL": server.url})
+    try:
+        client = Client(system.url)
+        server.start()
+        eventually(lambda: server.health() in (200, 503), within=PATIENCE)
+        session = client.session()
+        request = client.request(session, "Say hello.", skill="chat").json["id"]
+        with client.follow(session) as stream:
+            events = stream.until_end(request, within=PATIENCE)
+        # It may be quick enough for the tries, or not.
+        if events[-1][1] == "request.failed":
+            error = of(events, "job.failed")[0]["error"]
+            assert error["code"] == "model_busy" and "loading" in error["message"] and error["hint"], error
+            assert of(events, "job.retrying")
+        eventually(lambda: server.health() == 200, within=PATIENCE)
+        _, events = client.run("Say hello.", skill="chat", within=PATIENCE)
+        assert events[-1][1] == "request.finished", events[-1]
+    finally:
+        system.program.close()
+        server.close()
