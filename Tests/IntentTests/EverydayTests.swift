@@ -80,7 +80,7 @@ struct EverydayTests {
     @Test("Every score says why")
     func reasons() throws {
         let decision = IntentModel(manifests: Manifests.usual).decide(RoutingQuestion(text: "概括一下这份报告"))
-        #expect(decision.scores.count == 5)
+        #expect(decision.scores.count == Manifests.usual.count)
         let best = try #require(decision.scores.first)
         #expect(best.skill == "summarize")
         #expect(best.reasons.contains { $0.contains("概括") })

@@ -47,7 +47,7 @@ struct RobustnessTests {
         }
         let model = IntentModel(manifests: many + Manifests.usual)
         let decision = model.decide(RoutingQuestion(text: "summarise this text and extract its keywords"))
-        #expect(decision.scores.count == 1005)
+        #expect(decision.scores.count == 1000 + Manifests.usual.count)
         #expect(decision.plan.steps.map(\.skill) == ["summarize", "keywords"])
         let same = (0..<1000).map { SkillManifest(id: "same-\($0)", description: "Summarise a text. 总结文本。") }
         let alike = IntentModel(manifests: same).decide(RoutingQuestion(text: "总结"))
