@@ -1,5 +1,4 @@
 public import Telemetry
-public import Wire
 
 /// What was said before in a session, in short: the turns that are too old to go along with a request word for word.
 public struct ConversationSummary: Sendable, Equatable {
