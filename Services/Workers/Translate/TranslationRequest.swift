@@ -58,7 +58,9 @@ struct TranslationRequest {
             target = try Self.usual(for: source ?? known, hasAsking: hasAsking, isChinese: isChinese)
         }
         others = given == nil ? mentions.others : []
-        self.text = text
+        // Empty lines around the text are of the request; those of a file are the file's.
+        let isFile = input.attachments.contains { $0.isText } && input.previous.isEmpty
+        self.text = isFile ? text : text.trimmed
         glossary = try Self.glossary(arguments.glossary ?? [])
         detected = known
     }
