@@ -139,7 +139,7 @@ summaries() {
 }
 sum_is_exact() { [[ $(skillbus ask 'what is 0.1 + 0.2') == *0.3* ]]; }
 all_skills() {
-    holds /v1/skills "{'summarize', 'keywords', 'knowledge', 'calculator', 'chat', 'translate', 'citations'} <= {s['id'] for s in it['skills'] if s['workers']}"
+    holds /v1/skills "{'summarize', 'keywords', 'knowledge', 'calculator', 'chat', 'translate', 'citations', 'agent'} <= {s['id'] for s in it['skills'] if s['workers']}"
 }
 load_is_shared() {
     holds '/v1/jobs?limit=100' \

@@ -196,7 +196,7 @@ struct Digest {
 
         private func tell(_ done: Int, of count: Int) {
             // The first reading is nearly all of the work.
-            let fraction = round == 0 ? 0.85 * Double(done) / Double(max(1, count)) : 0.85
+            let fraction = round == 0 ? 0.85 * (Double(done) / Double(max(1, count))) : 0.85
             let message =
                 material.isChinese ? "已读 \(done)/\(count) 部分" : "read \(done) of \(count) part\(count == 1 ? "" : "s")"
             context.progress(message, fraction: fraction)
