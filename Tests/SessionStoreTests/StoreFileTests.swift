@@ -77,7 +77,7 @@ import Wire
         fseek(file, 60, SEEK_SET)
         fwrite([UInt8](arrayLiteral: 0, 0, 0, 99), 1, 4, file)
         fclose(file)
-        #expect(throws: StoreError.newerSchema(found: 99, known: 4)) {
+        #expect(throws: StoreError.newerSchema(found: 99, known: 5)) {
             _ = try SQLiteSessionStore(folder: folder.path)
         }
     }
