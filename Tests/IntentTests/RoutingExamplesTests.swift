@@ -37,7 +37,7 @@ struct RoutingExamplesTests {
 
     @Test("Each goes where the table says, before anything is learned and after", arguments: examples)
     func goes(_ example: Example) {
-        let plain = IntentModel(manifests: Manifests.usual)
+        let plain = IntentModel(manifests: Manifests.usual + [Manifests.translate, Manifests.citations])
         for model in [plain, plain.trained()] {
             let history =
                 example.after.isEmpty

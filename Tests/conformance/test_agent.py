@@ -232,8 +232,8 @@ def test_a_slow_model_is_not_waited_for(client):
 
 def test_a_skill_that_is_named_counts(client, model):
     before = len(model.control("requests"))
-    _, events = client.run("choose the calculator: 6 * 7", skill="keywords", routing="model")
-    assert [step["skill"] for step in of(events, "request.plan")[0]["steps"]] == ["keywords"]
+    _, events = client.run("choose the keywords: 6 * 7", skill="calculator", routing="model")
+    assert [step["skill"] for step in of(events, "request.plan")[0]["steps"]] == ["calculator"]
     assert "decision" not in of(events, "request.plan")[0]
     assert len(model.control("requests")) == before
 
