@@ -4,7 +4,7 @@ public import Telemetry
 public struct ConversationSummary: Sendable, Equatable {
     /// The summary.
     public var text: String
-    /// The place of the last turn that it covers, in the order of acceptance: ``TurnRecord/number``.
+    /// The place of the last turn that it covers, in the order of acceptance: ``HistoryRecord/number``.
     public var last: Int64
     /// How many turns it covers.
     public var turns: Int

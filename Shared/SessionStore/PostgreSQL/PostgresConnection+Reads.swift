@@ -134,7 +134,7 @@ extension PostgresConnection {
             """,
             .id(request),
             .number(limit),
-            read: PostgresConnection.turn
+            read: { HistoryRecord($0) }
         ).reversed()
     }
 

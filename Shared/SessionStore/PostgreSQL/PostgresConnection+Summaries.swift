@@ -14,13 +14,13 @@ extension PostgresConnection {
                 WHERE r.id = $1
                 """,
                 .id(request)
-            ) { PostgresConnection.summary($0) }
+            ) { ConversationSummary($0) }
         )
     }
 
     func summary(of session: Int64) throws(StoreError) -> ConversationSummary? {
         try first("SELECT text, last, turns, time FROM summaries WHERE session = $1", .number(session)) {
-            PostgresConnection.summary($0)
+            ConversationSummary($0)
         }
     }
 
@@ -43,7 +43,7 @@ extension PostgresConnection {
             .number(summary?.last ?? 0),
             .number(number),
             .number(limit),
-            read: PostgresConnection.turn
+            read: { HistoryRecord($0) }
         )
         return TurnPage(turns: turns, summary: summary, owner: found.owner)
     }
@@ -76,25 +76,6 @@ extension PostgresConnection {
                 .number(summary.time.milliseconds)
             )
         }
-    }
-
-    private static func summary(_ row: PostgresRow) -> ConversationSummary {
-        ConversationSummary(
-            text: row.text(0),
-            last: row.integer(1),
-            turns: Int(row.integer(2)),
-            time: Timestamp(milliseconds: row.integer(3))
-        )
-    }
-
-    static func turn(_ row: PostgresRow) -> HistoryRecord {
-        let hasAnswer = row.text(3) == RequestState.finished.rawValue
-        return HistoryRecord(
-            text: row.text(0),
-            answer: hasAnswer ? row.optionalText(1) : nil,
-            plan: row.optionalBytes(2),
-            number: row.integer(4)
-        )
     }
 }
 

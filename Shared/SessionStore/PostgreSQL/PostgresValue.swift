@@ -73,7 +73,7 @@ struct PostgresValue {
 }
 
 /// A row of a result, in binary format. Valid as long as the result is.
-struct PostgresRow {
+struct PostgresRow: StoredRow {
     let result: OpaquePointer
     let row: Int32
 
@@ -85,10 +85,6 @@ struct PostgresRow {
         return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(PQgetlength(result, row, column))))
     }
 
-    func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
-    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-
     /// A `bigint`.
     func integer(_ column: Int32) -> Int64 {
         guard PQgetlength(result, row, column) == 8, let start = PQgetvalue(result, row, column) else { return 0 }
@@ -96,7 +92,6 @@ struct PostgresRow {
     }
 
     func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
-    func unsigned(_ column: Int32) -> UInt64 { UInt64(clamping: integer(column)) }
 
     /// A `boolean`.
     func flag(_ column: Int32) -> Bool {

@@ -12,7 +12,7 @@ extension Connection {
                 .text(request.owner),
                 .text(key),
                 .integer(now - StoredKeys.lifetime)
-            ) { (hash: $0.blob(0), request: $0.id(1)) }
+            ) { (hash: $0.bytes(0), request: $0.id(1)) }
             if let known { return known.hash == hash ? .replayed(known.request) : .mismatch }
         }
         let session = try sessionRow(request.session, request.owner)

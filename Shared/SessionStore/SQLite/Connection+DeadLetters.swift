@@ -65,7 +65,7 @@ extension Connection {
             .id(job),
             .number(Connection.attemptEvents)
         ) { row in
-            record.attempts.append(StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.blob(2)))
+            record.attempts.append(StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.bytes(2)))
             return true
         }
         try rows(
@@ -78,7 +78,7 @@ extension Connection {
             .id(job),
             .number(Connection.lastEvents)
         ) { row in
-            record.last.append(StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.blob(2)))
+            record.last.append(StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.bytes(2)))
             return true
         }
         record.attempts.reverse()
@@ -102,7 +102,7 @@ extension Connection {
                     request: row.id(1),
                     session: row.id(2),
                     text: row.text(3),
-                    input: row.blob(4),
+                    input: row.bytes(4),
                     timeout: row.integer(5),
                     attachments: []
                 )
@@ -169,7 +169,7 @@ extension Connection {
             attempts: UInt32(clamping: row.integer(6)),
             worker: row.text(7),
             retriedAs: row.isNull(8) ? nil : row.id(8),
-            terminal: row.optionalBlob(9)
+            terminal: row.optionalBytes(9)
         )
     }
 }

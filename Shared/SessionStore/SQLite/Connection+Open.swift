@@ -31,7 +31,7 @@ extension Connection {
                 events.append(OpenEvent(request: row.id(0), job: job, type: type))
                 if let job { places[job] = place }
             }
-            if isText { events[place].text += row.text(3) } else { events[place].json = row.blob(3) }
+            if isText { events[place].text += row.text(3) } else { events[place].json = row.bytes(3) }
             return true
         }
         return events
@@ -67,8 +67,8 @@ extension Connection {
                 created: Timestamp(milliseconds: row.integer(9)),
                 timeout: row.integer(10),
                 text: row.text(11),
-                input: row.blob(12),
-                plan: row.optionalBlob(13),
+                input: row.bytes(12),
+                plan: row.optionalBytes(13),
                 attachments: [],
                 jobs: []
             )
@@ -129,7 +129,7 @@ extension Connection {
                         execution: execution,
                         lastSequence: row.unsigned(3),
                         outcome: row.optionalText(4),
-                        terminal: row.optionalBlob(5)
+                        terminal: row.optionalBytes(5)
                     )
                 )
                 return true

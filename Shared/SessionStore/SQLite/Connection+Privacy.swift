@@ -67,7 +67,7 @@ extension Connection {
             .number(limit)
         ) { row in
             found.append(
-                DisclosureRecord(place: .init(session: row.integer(0), seq: row.unsigned(1)), json: row.blob(2))
+                DisclosureRecord(place: .init(session: row.integer(0), seq: row.unsigned(1)), json: row.bytes(2))
             )
             return true
         }

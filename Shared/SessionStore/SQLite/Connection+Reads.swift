@@ -29,7 +29,7 @@ extension Connection {
             .number(number),
             .number(last)
         ) { row in
-            let event = StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.blob(2))
+            let event = StoredEvent(seq: row.unsigned(0), type: row.text(1), json: row.bytes(2))
             bytes += event.json.count
             guard page.events.isEmpty || bytes <= maxBytes else { return false }
             page.events.append(event)
@@ -119,7 +119,7 @@ extension Connection {
             .id(request),
             .number(limit)
         ) { row in
-            turns.append(Connection.turn(row))
+            turns.append(HistoryRecord(row))
             return true
         }
         return turns.reversed()

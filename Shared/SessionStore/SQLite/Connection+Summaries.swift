@@ -14,13 +14,13 @@ extension Connection {
                 WHERE r.id = ?1
                 """,
                 .id(request)
-            ) { Connection.summary($0) }
+            ) { ConversationSummary($0) }
         )
     }
 
     func summary(of session: Int64) throws(StoreError) -> ConversationSummary? {
         try first("SELECT text, last, turns, time FROM summaries WHERE session = ?1", .integer(session)) {
-            Connection.summary($0)
+            ConversationSummary($0)
         }
     }
 
@@ -44,7 +44,7 @@ extension Connection {
             .integer(number),
             .number(limit)
         ) { row in
-            page.turns.append(Connection.turn(row))
+            page.turns.append(HistoryRecord(row))
             return true
         }
         return page
@@ -72,25 +72,6 @@ extension Connection {
             .integer(summary.last),
             .number(summary.turns),
             .integer(summary.time.milliseconds)
-        )
-    }
-
-    private static func summary(_ row: SQLRow) -> ConversationSummary {
-        ConversationSummary(
-            text: row.text(0),
-            last: row.integer(1),
-            turns: Int(row.integer(2)),
-            time: Timestamp(milliseconds: row.integer(3))
-        )
-    }
-
-    static func turn(_ row: SQLRow) -> HistoryRecord {
-        let hasAnswer = row.text(3) == RequestState.finished.rawValue
-        return HistoryRecord(
-            text: row.text(0),
-            answer: hasAnswer ? row.optionalText(1) : nil,
-            plan: row.optionalBlob(2),
-            number: row.integer(4)
         )
     }
 }

@@ -16,17 +16,13 @@ enum SQLValue {
 }
 
 /// The current row of a query. Valid only within the closure that gets it.
-struct SQLRow {
+struct SQLRow: StoredRow {
     fileprivate let statement: OpaquePointer
 
     func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
-    func unsigned(_ column: Int32) -> UInt64 { UInt64(clamping: integer(column)) }
-    func text(_ column: Int32) -> String { String(decoding: blob(column), as: UTF8.self) }
-    func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-    func optionalBlob(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 
-    func blob(_ column: Int32) -> [UInt8] {
+    func bytes(_ column: Int32) -> [UInt8] {
         guard let bytes = sqlite3_column_blob(statement, column) else { return [] }
         let count = Int(sqlite3_column_bytes(statement, column))
         return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
