@@ -134,6 +134,12 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: strict
         ),
+        .target(
+            name: "StoreTesting",
+            dependencies: ["SessionStore", "Telemetry", "Wire"],
+            path: "Tests/StoreTesting",
+            swiftSettings: strict
+        ),
         tests("WireTests", ["Wire", "TestSupport"]),
         tests("CredentialsTests", ["Credentials", "TestSupport"]),
         tests("BusTests", ["Bus", "Credentials", "Wire", "TestSupport", "ThreadSanitizer"]),
@@ -147,7 +153,7 @@ let package = Package(
         ),
         tests(
             "SessionStoreTests",
-            ["SessionStore", "Telemetry", "Wire", "TestSupport"],
+            ["SessionStore", "StoreTesting", "Telemetry", "Wire", "TestSupport"],
             exclude: ["Stores"]
         ),
         tests("SessionClientTests", ["SessionClient", "Transfers", "Wire", "TestSupport"]),
@@ -157,7 +163,7 @@ let package = Package(
         tests(
             "GatewayTests",
             ["Gateway", "Bus", "Credentials", "Wire", "SessionStore", "HTTPServer", "Lifecycle", "Telemetry"]
-                + ["TestSupport"]
+                + ["StoreTesting", "TestSupport"]
         ),
         tests(
             "CLITests",

@@ -1,5 +1,6 @@
 import Bus
 import SessionStore
+import StoreTesting
 import Synchronization
 import Telemetry
 import TestSupport

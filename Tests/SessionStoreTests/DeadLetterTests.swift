@@ -1,3 +1,4 @@
+import StoreTesting
 import Telemetry
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SessionStore
+import StoreTesting
 import Telemetry
 import TestSupport
 import Testing

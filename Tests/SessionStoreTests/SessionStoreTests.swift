@@ -1,4 +1,5 @@
 import SessionStore
+import StoreTesting
 import Telemetry
 import TestSupport
 import Testing

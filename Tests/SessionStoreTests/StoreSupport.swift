@@ -1,4 +1,5 @@
 import SessionStore
+import StoreTesting
 import Telemetry
 import TestSupport
 import Testing
@@ -18,8 +19,8 @@ enum StoreKind: String, CustomTestStringConvertible {
 }
 
 /// An empty store of a kind, with what it lies in.
-final class OpenStore: SessionStore {
-    private let store: any SessionStore
+final class OpenStore: ForwardingStore {
+    let store: any SessionStore
     private let folder: TemporaryFolder?
     let url: String?
 
@@ -53,142 +54,6 @@ final class OpenStore: SessionStore {
             report = try SQLiteSessionStore.check(folder: try #require(folder).file("state"))
         }
         #expect(report.problems == [])
-    }
-
-    // MARK: What the store does
-
-    func append(_ batch: EventBatch, then done: @escaping @Sendable (Result<AppendOutcome, StoreError>) -> Void) {
-        store.append(batch, then: done)
-    }
-
-    func accept(
-        _ request: Acceptance,
-        then done: @escaping @Sendable (Result<AcceptanceOutcome, StoreError>) -> Void
-    ) {
-        store.accept(request, then: done)
-    }
-
-    var writeFailure: StoreError? { store.writeFailure }
-
-    func prune(_ retention: Retention, at time: Timestamp) async throws(StoreError) -> Pruned {
-        try await store.prune(retention, at: time)
-    }
-
-    func close() async { await store.close() }
-
-    func createSession(
-        _ session: Identifier,
-        owner: String,
-        privacy: PrivacyPolicy,
-        at time: Timestamp
-    ) async throws(StoreError) {
-        try await store.createSession(session, owner: owner, privacy: privacy, at: time)
-    }
-
-    func forget(_ session: Identifier, owner: String) async throws(StoreError) {
-        try await store.forget(session, owner: owner)
-    }
-
-    func approvals(of request: Identifier) async throws(StoreError) -> [ApprovalRecord] {
-        try await store.approvals(of: request)
-    }
-
-    func approve(
-        _ answer: ApprovalRecord,
-        of request: Identifier,
-        in session: Identifier,
-        owner: String,
-        at time: Timestamp
-    ) async throws(StoreError) {
-        try await store.approve(answer, of: request, in: session, owner: owner, at: time)
-    }
-
-    func disclosures(
-        owner: String,
-        in session: Identifier?,
-        before place: DisclosureRecord.Place?,
-        limit: Int
-    ) async throws(StoreError) -> [DisclosureRecord] {
-        try await store.disclosures(owner: owner, in: session, before: place, limit: limit)
-    }
-
-    func lastSequence(of session: Identifier, owner: String) async throws(StoreError) -> UInt64 {
-        try await store.lastSequence(of: session, owner: owner)
-    }
-
-    func events(
-        of session: Identifier,
-        owner: String,
-        after number: UInt64,
-        maxBytes: Int
-    ) async throws(StoreError) -> StoredPage {
-        try await store.events(of: session, owner: owner, after: number, maxBytes: maxBytes)
-    }
-
-    func session(_ session: Identifier, owner: String, messages: Int) async throws(StoreError) -> SessionRecord {
-        try await store.session(session, owner: owner, messages: messages)
-    }
-
-    func sessions(owner: String, before cursor: Int64?, limit: Int) async throws(StoreError) -> [SessionSummary] {
-        try await store.sessions(owner: owner, before: cursor, limit: limit)
-    }
-
-    func request(
-        _ request: Identifier,
-        in session: Identifier,
-        owner: String
-    ) async throws(StoreError) -> RequestRecord {
-        try await store.request(request, in: session, owner: owner)
-    }
-
-    func attachment(_ position: Int, of request: Identifier) async throws(StoreError) -> [UInt8] {
-        try await store.attachment(position, of: request)
-    }
-
-    func openRequests() async throws(StoreError) -> [OpenRequestRecord] { try await store.openRequests() }
-
-    func openRequest(_ request: Identifier) async throws(StoreError) -> OpenRequestRecord {
-        try await store.openRequest(request)
-    }
-
-    func conversation(before request: Identifier, limit: Int) async throws(StoreError) -> ConversationRecord {
-        try await store.conversation(before: request, limit: limit)
-    }
-
-    func unsummarised(
-        in session: Identifier,
-        before number: Int64,
-        limit: Int
-    ) async throws(StoreError) -> TurnPage {
-        try await store.unsummarised(in: session, before: number, limit: limit)
-    }
-
-    func summarised(_ session: Identifier, as summary: ConversationSummary) async throws(StoreError) {
-        try await store.summarised(session, as: summary)
-    }
-
-    func jobs(owner: String, after cursor: Int64?, limit: Int) async throws(StoreError) -> [JobRecord] {
-        try await store.jobs(owner: owner, after: cursor, limit: limit)
-    }
-
-    func deadLetters(
-        owner: String,
-        before cursor: Int64?,
-        limit: Int
-    ) async throws(StoreError) -> [DeadLetterSummary] {
-        try await store.deadLetters(owner: owner, before: cursor, limit: limit)
-    }
-
-    func deadLetter(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterRecord {
-        try await store.deadLetter(job, owner: owner)
-    }
-
-    func deadLetterInput(_ job: Identifier, owner: String) async throws(StoreError) -> DeadLetterInput {
-        try await store.deadLetterInput(job, owner: owner)
-    }
-
-    func discardDeadLetter(_ job: Identifier, owner: String) async throws(StoreError) {
-        try await store.discardDeadLetter(job, owner: owner)
     }
 }
 
