@@ -199,7 +199,18 @@ struct AgentLoop: Sendable {
             }
         }
         let known = state.results.mapValues(\.text)
-        for (number, result) in try await run(numbers, known) {
+        let material = input.material
+        let made = numbers.map { number, entry -> (key: Int, call: CallGroup.Call) in
+            let call = entry.call
+            return (
+                number,
+                { [context] () async throws(SkillError) in
+                    let text = Observation.filled(call.text, input: material, results: known)
+                    return try await context.call(call.skill, text: text, arguments: call.arguments)
+                }
+            )
+        }
+        for (number, result) in try await CallGroup.outcomes(of: made) {
             guard let (place, call) = numbers[number] else { continue }
             switch result {
             case .success(let output):
@@ -223,31 +234,6 @@ struct AgentLoop: Sendable {
     private static func key(_ call: Toolbox.Call) -> String {
         let arguments = (try? JSONBody.encode(call.arguments)).map { String(decoding: $0, as: UTF8.self) } ?? ""
         return "\(call.skill)\u{0}\(arguments)\u{0}\(call.text)"
-    }
-
-    private func run(
-        _ calls: [Int: (place: Int, call: Toolbox.Call)],
-        _ known: [Int: String]
-    ) async throws -> [Int: Result<SkillOutput, SkillError>] {
-        let material = input.material
-        return try await withThrowingTaskGroup(of: (Int, Result<SkillOutput, SkillError>).self) { group in
-            for (number, entry) in calls {
-                let call = entry.call
-                group.addTask {
-                    let text = Observation.filled(call.text, input: material, results: known)
-                    do throws(SkillError) {
-                        let output = try await context.call(call.skill, text: text, arguments: call.arguments)
-                        return (number, .success(output))
-                    } catch {
-                        return (number, .failure(error))
-                    }
-                }
-            }
-            var results: [Int: Result<SkillOutput, SkillError>] = [:]
-            for try await (number, result) in group { results[number] = result }
-            try Task.checkCancellation()
-            return results
-        }
     }
 }
 

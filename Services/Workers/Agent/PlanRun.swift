@@ -63,37 +63,31 @@ struct PlanRun: Sendable {
         _ steps: [Plan.Step],
         _ plan: Plan,
         _ outputs: [String: SkillOutput]
-    ) async throws -> [(Plan.Step, Result<SkillOutput, SkillError>)] {
+    ) async throws -> [(Plan.Step, CallGroup.Outcome)] {
         let skills = Dictionary(plan.steps.map { ($0.id, $0.skill) }) { first, _ in first }
         let material = input.hasSeparateMaterial ? input.material : nil
-        return try await withThrowingTaskGroup(of: (Plan.Step, Result<SkillOutput, SkillError>).self) { group in
-            for step in steps {
+        return try await CallGroup.outcomes(
+            of: steps.map { step -> (key: Plan.Step, call: CallGroup.Call) in
                 let arguments = (try? JSONBody.encode(step.arguments)).map { String(decoding: $0, as: UTF8.self) }
                 context.progress(words.calls(step.skill))
                 context.thinking(words.calls(step.skill, arguments ?? "{}"))
                 let previous = step.after.compactMap { needed in
                     outputs[needed].map { JobInput.Previous(step: needed, skill: skills[needed] ?? "", output: $0) }
                 }
-                group.addTask {
-                    do throws(SkillError) {
-                        let output = try await context.call(
+                return (
+                    step,
+                    { [input, context] () async throws(SkillError) in
+                        try await context.call(
                             step.skill,
                             text: input.text,
                             material: material,
                             arguments: step.arguments,
                             previous: previous
                         )
-                        return (step, .success(output))
-                    } catch {
-                        return (step, .failure(error))
                     }
-                }
+                )
             }
-            var results: [(Plan.Step, Result<SkillOutput, SkillError>)] = []
-            for try await result in group { results.append(result) }
-            try Task.checkCancellation()
-            return results
-        }
+        )
     }
 
     /// What the steps made that no other has used.
