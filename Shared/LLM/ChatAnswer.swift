@@ -58,6 +58,8 @@ public struct ChatAnswer: Sendable, Hashable {
     public var model = ""
     /// Scheme, host and port of the endpoint that answered.
     public var endpoint = ""
+    /// What answered, for people: the model, or its endpoint where that does not name it.
+    public var engine: String { model.isEmpty ? endpoint : model }
 
     /// Whether the limit of tokens cut it.
     public var isCutByLength: Bool { finishReason == "length" || finishReason == "max_tokens" }

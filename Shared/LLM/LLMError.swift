@@ -76,6 +76,12 @@ public struct LLMError: Error, Sendable {
         self.cause = cause
     }
 
+    /// An answer that came to its end and is not what was asked for. Another may be.
+    public init(useless answer: ChatAnswer?, _ message: String) {
+        self.init(.truncated, message)
+        endpoint = answer?.endpoint
+    }
+
     /// Whether the same call may succeed at the same endpoint a little later.
     public var isTransient: Bool {
         switch kind {

@@ -69,10 +69,47 @@ public struct SkillModel: Sendable {
         return try await client.answer(request)
     }
 
-    /// Says in the events which model an answer is of.
-    public func credit(_ answer: ChatAnswer) {
-        context.engine(answer.model.isEmpty ? answer.endpoint : answer.model)
+    /// Makes several calls, as many at a time as it is worth. Where one fails the others are cancelled: they would only make
+    /// something that nobody gets.
+    /// - Parameters:
+    ///   - count: how many.
+    ///   - call: makes the one with a number, from 0 on.
+    ///   - done: takes each result, as they come.
+    /// - Throws: what the first one that failed threw.
+    public func inParallel<Value: Sendable>(
+        _ count: Int,
+        _ call: @escaping @Sendable (Int) async throws(LLMError) -> Value,
+        done: (Int, Value) -> Void
+    ) async throws(LLMError) {
+        let failure: LLMError? = await withTaskGroup(of: (Int, Result<Value, LLMError>).self) { group in
+            var next = 0
+            func start() {
+                guard next < count else { return }
+                let number = next
+                next += 1
+                group.addTask {
+                    do throws(LLMError) { return (number, .success(try await call(number))) } catch {
+                        return (number, .failure(error))
+                    }
+                }
+            }
+            for _ in 0..<max(1, parallelCalls) { start() }
+            for await (number, result) in group {
+                switch result {
+                case .success(let value): done(number, value)
+                case .failure(let error):
+                    group.cancelAll()
+                    return error
+                }
+                start()
+            }
+            return nil
+        }
+        if let failure { throw failure }
     }
+
+    /// Says in the events which model an answer is of.
+    public func credit(_ answer: ChatAnswer) { context.engine(answer.engine) }
 
     /// Says in the events that the work is done without a model after all, and why.
     /// - Throws: `CancellationError`, where the work is not wanted any more.

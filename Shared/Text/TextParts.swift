@@ -13,6 +13,14 @@ public enum TextParts {
         return parts
     }
 
+    /// The first of the parts of a text.
+    public static func first(of text: String, atMost size: Int) -> String {
+        guard text.utf8.count > size else { return text }
+        // More than that is not looked at.
+        let bytes = Array(text.utf8.prefix(max(16, size) + 1))
+        return String(decoding: bytes[..<end(of: bytes, from: 0, limit: max(16, size))], as: UTF8.self)
+    }
+
     private static func end(of bytes: [UInt8], from start: Int, limit: Int) -> Int {
         guard limit < bytes.count else { return bytes.count }
         var sentence: Int?

@@ -1,3 +1,4 @@
+internal import Text
 internal import Wire
 
 /// What a model is shown of a result: all of it, or start and end.
@@ -6,26 +7,10 @@ enum Observation {
     static func bounded(_ text: String, to limit: Int) -> String {
         let bytes = text.utf8.count
         guard bytes > limit else { return text }
-        let head = prefix(text, limit * 2 / 3)
-        let tail = suffix(text, limit / 3)
+        let head = text.start(ofBytes: limit * 2 / 3)
+        let tail = text.end(ofBytes: limit / 3)
         let left = bytes - head.utf8.count - tail.utf8.count
         return "\(head)\n[… \(left) of \(bytes) bytes are left out here …]\n\(tail)"
-    }
-
-    private static func prefix(_ text: String, _ bytes: Int) -> Substring {
-        var end = text.utf8.index(text.startIndex, offsetBy: bytes)
-        while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil {
-            end = text.utf8.index(before: end)
-        }
-        return text[..<end]
-    }
-
-    private static func suffix(_ text: String, _ bytes: Int) -> Substring {
-        var start = text.utf8.index(text.endIndex, offsetBy: -bytes)
-        while start < text.endIndex, start.samePosition(in: text.unicodeScalars) == nil {
-            start = text.utf8.index(after: start)
-        }
-        return text[start...]
     }
 
     /// A result with where it comes from, where its parts say so.

@@ -47,11 +47,10 @@ struct SkillChoice {
             return local(words.unknownAnswer(Observation.bounded(answer.text, to: 80)), context)
         }
         guard named.count == 1 else { return local(words.several(named.joined(separator: ", ")), context) }
-        let engine = answer.model.isEmpty ? answer.endpoint : answer.model
-        context.engine(engine)
-        context.progress(words.chose(skill, engine))
+        model.credit(answer)
+        context.progress(words.chose(skill, answer.engine))
         var part = OutputPart(kind: Self.kind)
-        part.values = ["skill": .string(skill), "model": .string(engine)]
+        part.values = ["skill": .string(skill), "model": .string(answer.engine)]
         return SkillOutput(text: skill, parts: [part])
     }
 

@@ -1,6 +1,7 @@
 internal import LLM
 internal import ModelAccess
 internal import SkillKit
+internal import Text
 internal import Wire
 
 /// A turn of a conversation with a model.
@@ -62,9 +63,7 @@ struct Conversation {
             return SkillOutput(text: answer.text)
         }
         if !answer.refusal.isEmpty { return SkillOutput(text: answer.refusal) }
-        var error = LLMError(.truncated, isChinese ? "它没有给出回答" : "it gave no answer")
-        error.endpoint = answer.endpoint
-        throw error
+        throw LLMError(useless: answer, isChinese ? "它没有给出回答" : "it gave no answer")
     }
 
     private static let rules = """
@@ -120,15 +119,6 @@ struct Conversation {
     /// The start and the end of a turn that is too long.
     private static func shortened(_ text: String) -> String {
         guard text.utf8.count > turnBytes else { return text }
-        let half = turnBytes / 2
-        var start = text.utf8.index(text.startIndex, offsetBy: half)
-        var end = text.utf8.index(text.endIndex, offsetBy: -half)
-        while start > text.startIndex, start.samePosition(in: text.unicodeScalars) == nil {
-            start = text.utf8.index(before: start)
-        }
-        while end < text.endIndex, end.samePosition(in: text.unicodeScalars) == nil {
-            end = text.utf8.index(after: end)
-        }
-        return text[..<start] + "\n[…]\n" + text[end...]
+        return "\(text.start(ofBytes: turnBytes / 2))\n[…]\n\(text.end(ofBytes: turnBytes / 2))"
     }
 }

@@ -36,11 +36,7 @@ struct FieldReading {
             let batch = Array(written[start..<min(start + Self.batch, written.count)])
             do throws(LLMError) {
                 let answer = try await model.answer(request(for: batch))
-                guard let read = Self.read(answer.text) else {
-                    var error = LLMError(.truncated, "no JSON")
-                    error.endpoint = answer.endpoint
-                    throw error
-                }
+                guard let read = Self.read(answer.text) else { throw LLMError(useless: answer, "no JSON") }
                 model.credit(answer)
                 outcome.hasAnswered = true
                 for (number, fields) in read where batch.indices.contains(number - 1) {

@@ -38,9 +38,7 @@ struct KeywordChoice {
             guard chosen.contains(where: { !$0.isTopic }) else {
                 let what =
                     named.isEmpty ? ("it gave no list", "它没有给出列表") : ("none of its words is in the text", "给出的词都不在文中")
-                var error = LLMError(.truncated, material.isChinese ? what.1 : what.0)
-                error.endpoint = answer.endpoint
-                throw error
+                throw LLMError(useless: answer, material.isChinese ? what.1 : what.0)
             }
             model.credit(answer)
             return chosen
@@ -50,11 +48,7 @@ struct KeywordChoice {
         }
     }
 
-    private var start: String {
-        guard material.text.utf8.count > Self.excerpt else { return material.text }
-        let bytes = Array(material.text.utf8.prefix(Self.excerpt + 4))
-        return TextParts.ranges(in: bytes, atMost: Self.excerpt).first.map { bytes.text($0) } ?? ""
-    }
+    private var start: String { TextParts.first(of: material.text, atMost: Self.excerpt) }
 
     private func request(_ model: SkillModel) -> ChatRequest {
         let rules = """

@@ -106,9 +106,7 @@ struct Digest {
         // A point that the limit of tokens cut is left out, unless it is the only one.
         if answer?.isCutByLength != true || reader.points.isEmpty { show(reader.end()) }
         guard !output.text.isEmpty else {
-            var error = LLMError(.truncated, material.isChinese ? "它没有写出要点" : "it wrote no points")
-            error.endpoint = answer?.endpoint
-            throw error
+            throw LLMError(useless: answer, material.isChinese ? "它没有写出要点" : "it wrote no points")
         }
         return output
     }
@@ -161,37 +159,15 @@ struct Digest {
         func notes(of chunks: [String]) async throws(LLMError) -> (texts: [String], limit: Int) {
             var texts = [String](repeating: "", count: chunks.count)
             tell(0, of: chunks.count)
-            let result: Result<[String], LLMError> = await withTaskGroup(
-                of: (Int, Result<String, LLMError>).self
-            ) { group in
-                var next = 0
-                var done = 0
-                func start() {
-                    guard next < chunks.count else { return }
-                    let number = next
-                    next += 1
-                    group.addTask {
-                        do throws(LLMError) { return (number, .success(try await note(of: chunks[number]))) } catch {
-                            return (number, .failure(error))
-                        }
-                    }
-                }
-                for _ in 0..<model.parallelCalls { start() }
-                for await (number, note) in group {
-                    switch note {
-                    case .success(let text): texts[number] = text
-                    case .failure(let error):
-                        // The others would only make something that nobody gets.
-                        group.cancelAll()
-                        return .failure(error)
-                    }
-                    done += 1
-                    tell(done, of: chunks.count)
-                    start()
-                }
-                return .success(texts)
+            var done = 0
+            try await model.inParallel(chunks.count) { number throws(LLMError) in
+                try await note(of: chunks[number])
+            } done: { number, text in
+                texts[number] = text
+                done += 1
+                tell(done, of: chunks.count)
             }
-            return (try result.get(), limit.value)
+            return (texts, limit.value)
         }
 
         private func tell(_ done: Int, of count: Int) {
@@ -208,9 +184,7 @@ struct Digest {
             do throws(LLMError) {
                 let answer = try await model.answer(request(for: text))
                 guard answer.text.contains(where: { !$0.isWhitespace }) else {
-                    var error = LLMError(.truncated, material.isChinese ? "它没有写出内容" : "it wrote nothing")
-                    error.endpoint = answer.endpoint
-                    throw error
+                    throw LLMError(useless: answer, material.isChinese ? "它没有写出内容" : "it wrote nothing")
                 }
                 return answer.text
             } catch {

@@ -47,64 +47,39 @@ struct Translation {
     ) async throws(LLMError) -> SkillOutput {
         let parts = cut.parts
         if parts.count > 1 { context.progress(words.progress(0, of: parts.count), fraction: 0) }
-        let outcome: Swift.Result<SkillOutput, LLMError> = await withTaskGroup(
-            of: (Int, Swift.Result<Result, LLMError>).self
-        ) { group in
-            var started = 0
-            func start() {
-                guard started < parts.count else { return }
-                let number = started
-                started += 1
-                group.addTask {
-                    do throws(LLMError) {
-                        return (number, .success(try await translated(parts[number], number, model, context)))
-                    } catch {
-                        return (number, .failure(error))
-                    }
-                }
+        var output = SkillOutput(text: "")
+        var waiting: [Int: Result] = [:]
+        var next = 0
+        var done = 0
+        try await model.inParallel(parts.count) { number throws(LLMError) in
+            try await translated(parts[number], number, model, context)
+        } done: { number, result in
+            waiting[number] = result
+            done += 1
+            if parts.count > 1 {
+                context.progress(words.progress(done, of: parts.count), fraction: Double(done) / Double(parts.count))
             }
-            for _ in 0..<max(1, model.parallelCalls) { start() }
-            var output = SkillOutput(text: "")
-            var waiting: [Int: Result] = [:]
-            var next = 0
-            var done = 0
-            for await (number, result) in group {
-                switch result {
-                case .success(let part): waiting[number] = part
-                case .failure(let error):
-                    // The others would only make something that nobody gets.
-                    group.cancelAll()
-                    return .failure(error)
+            while let part = waiting.removeValue(forKey: next) {
+                let piece = parts[next].lead + part.text
+                if !part.isShown { context.text(piece) }
+                output.text += piece
+                if !part.losses.isEmpty {
+                    let note = words.kept(part.losses, part: next + 1, of: parts.count)
+                    context.progress(note)
+                    output.parts.append(OutputPart(kind: "note", text: note))
                 }
-                done += 1
-                if parts.count > 1 {
-                    let fraction = Double(done) / Double(parts.count)
-                    context.progress(words.progress(done, of: parts.count), fraction: fraction)
-                }
-                while let part = waiting.removeValue(forKey: next) {
-                    let piece = parts[next].lead + part.text
-                    if !part.isShown { context.text(piece) }
-                    output.text += piece
-                    if !part.losses.isEmpty {
-                        let note = words.kept(part.losses, part: next + 1, of: parts.count)
-                        context.progress(note)
-                        output.parts.append(OutputPart(kind: "note", text: note))
-                    }
-                    next += 1
-                }
-                start()
+                next += 1
             }
-            if !cut.tail.isEmpty {
-                context.text(cut.tail)
-                output.text += cut.tail
-            }
-            if !request.others.isEmpty {
-                let note = words.onlyFirst(request.target, not: request.others)
-                output.parts.append(OutputPart(kind: "note", text: note))
-            }
-            return .success(output)
         }
-        return try outcome.get()
+        if !cut.tail.isEmpty {
+            context.text(cut.tail)
+            output.text += cut.tail
+        }
+        if !request.others.isEmpty {
+            let note = words.onlyFirst(request.target, not: request.others)
+            output.parts.append(OutputPart(kind: "note", text: note))
+        }
+        return output
     }
 
     /// One part. The first is shown while it comes.
@@ -171,9 +146,7 @@ struct Translation {
 
     private func incomplete(_ answer: ChatAnswer) -> LLMError {
         let what = request.isChinese ? "它没有给出完整的译文" : "it gave no whole translation"
-        var error = LLMError(.truncated, answer.refusal.isEmpty ? what : answer.refusal)
-        error.endpoint = answer.endpoint
-        return error
+        return LLMError(useless: answer, answer.refusal.isEmpty ? what : answer.refusal)
     }
 
     /// The translation, or a second one where the first has lost something.
