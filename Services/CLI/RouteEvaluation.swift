@@ -101,23 +101,10 @@ enum RouteEvaluation {
     private static func confusion(_ result: IntentEvaluation) -> [(expected: String, found: String, times: Int)] {
         var times: [[String]: Int] = [:]
         for mistake in result.mistakes {
-            let pair = [
-                name(mistake.case.expected.mode, mistake.case.expected.skills),
-                name(mistake.plan.mode, mistake.plan.steps.map(\.skill)),
-            ]
-            times[pair, default: 0] += 1
+            times[[mistake.expected, mistake.found], default: 0] += 1
         }
         return times.map { (expected: $0.key[0], found: $0.key[1], times: $0.value) }
             .sorted { (-$0.times, $0.expected, $0.found) < (-$1.times, $1.expected, $1.found) }
-    }
-
-    private static func name(_ mode: Plan.Mode, _ skills: [String]) -> String {
-        switch mode {
-        case .none: "none"
-        case .single: skills.joined()
-        case .parallel: skills.sorted().joined(separator: " + ")
-        case .chain: skills.joined(separator: " > ")
-        }
     }
 
     static func lines(_ result: IntentEvaluation, explains: Bool, _ style: Style) -> [String] {
@@ -146,9 +133,8 @@ enum RouteEvaluation {
         if explains && !result.mistakes.isEmpty {
             lines.append("")
             for mistake in result.mistakes {
-                let expected = name(mistake.case.expected.mode, mistake.case.expected.skills)
-                let found = name(mistake.plan.mode, mistake.plan.steps.map(\.skill))
-                lines.append(Terminal.line("\(expected) -> \(found): \(mistake.case.utterance.prefix(longest))"))
+                let utterance = mistake.case.utterance.prefix(longest)
+                lines.append(Terminal.line("\(mistake.expected) -> \(mistake.found): \(utterance)"))
                 for score in mistake.scores.prefix(2) {
                     let reasons = ([RouteCommand.decimals(score.score)] + score.reasons).joined(separator: "; ")
                     lines.append(Terminal.line("    \(score.skill) \(reasons)"))
@@ -178,12 +164,27 @@ enum RouteEvaluation {
                 result.mistakes.map { mistake in
                     [
                         "utterance": .string(mistake.case.utterance),
-                        "expected": .string(name(mistake.case.expected.mode, mistake.case.expected.skills)),
-                        "found": .string(name(mistake.plan.mode, mistake.plan.steps.map(\.skill))),
+                        "expected": .string(mistake.expected), "found": .string(mistake.found),
                     ]
                 }
             )
         }
         return .object(members)
+    }
+}
+
+extension IntentEvaluation.Mistake {
+    /// What was right, in short.
+    fileprivate var expected: String { Self.name(self.case.expected.mode, self.case.expected.skills) }
+    /// What came out, in short.
+    fileprivate var found: String { Self.name(plan.mode, plan.steps.map(\.skill)) }
+
+    private static func name(_ mode: Plan.Mode, _ skills: [String]) -> String {
+        switch mode {
+        case .none: "none"
+        case .single: skills.joined()
+        case .parallel: skills.sorted().joined(separator: " + ")
+        case .chain: skills.joined(separator: " > ")
+        }
     }
 }

@@ -25,7 +25,7 @@ enum CueWeights {
         return mentions
     }
 
-    /// A greeting before a wish and thanks after it are no wish to talk.
+    /// Talk that is all of its clause is no wish beside one, as a greeting before it or thanks after it.
     private static func lowerCourtesies(
         _ mentions: inout [Reading.Mention],
         _ reading: Reading,

@@ -128,8 +128,8 @@ struct InstructionSplitter {
     private func lines() -> [Candidate] {
         let all = trim(0..<bytes.count)
         guard let first = bytes[all].firstIndex(of: 0x0A), let last = bytes[all].lastIndex(of: 0x0A) else { return [] }
-        // An empty line sets the first or last one off.
-        let isFirstAlone = first + 1 < all.upperBound && bytes[first + 1] == 0x0A
+        // An empty line sets the first or last one off. Neither end of the text is a line end, so both have neighbours.
+        let isFirstAlone = bytes[first + 1] == 0x0A
         let isLastAlone = bytes[last - 1] == 0x0A
         return [
             candidate(all.lowerBound..<first, first..<all.upperBound, isFirstAlone ? 0.11 : 0.06),

@@ -18,6 +18,8 @@ public struct IntentModel: Sendable {
     private static let headingBonus = 0.3
     /// A part with this bonus is set off from the rest by more than the end of a sentence or of a line.
     private static let setOff = 0.1
+    /// How much more it is worth beside a page.
+    private static let setOffBonus = 0.2
     /// A deed that nobody can do is what is meant from this weight on.
     private static let deedThreshold = 0.6
     /// A text this like a skill's own example is no work of another kind.
@@ -136,7 +138,9 @@ public struct IntentModel: Sendable {
                 // Beside a page behind a colon or in quotation marks, what stands outside is what is asked for.
                 let isSetOff = candidate.bonus >= Self.setOff && splitter.isLong(candidate.material)
                 var value = instructionValue(result, questionsCount: isSetOff)
-                if isSetOff, value >= Self.headingThreshold { value = max(value, Self.instructionThreshold) + 0.2 }
+                if isSetOff, value >= Self.headingThreshold {
+                    value = max(value, Self.instructionThreshold) + Self.setOffBonus
+                }
                 // "Summarise: ..." above a page: what the page says on its last line is no instruction beside that.
                 if candidate.isHeading, value >= Self.headingThreshold {
                     value = max(value, Self.instructionThreshold) + Self.headingBonus
