@@ -56,14 +56,14 @@ enum CueWeights {
     }
 
     private static func isObject(_ range: Range<Int>, _ reading: Reading) -> Bool {
+        // Only a noun can be one: 总结 is no place in 总结中小企业的难题.
+        guard reading.matches.contains(where: { $0.range == range && reading.has(.object, $0) }) else { return false }
         let units = reading.units.list
-        let isNoun = reading.matches.contains { $0.range == range && reading.has(.object, $0) }
-        let isPointedAt = reading.matches.contains {
+        if isInside(units[range.upperBound - 1].scalar) { return true }
+        if units.indices.contains(range.upperBound), isInside(units[range.upperBound].scalar) { return true }
+        return reading.matches.contains {
             $0.range.upperBound == range.lowerBound && $0.range.count > 1 && reading.has(.deictic, $0)
         }
-        if isNoun && isPointedAt || isInside(units[range.upperBound - 1].scalar) { return true }
-        return units.indices.contains(range.upperBound) && isInside(units[range.upperBound].scalar)
-            && !reading.matches.contains { $0.range.lowerBound == range.upperBound }
     }
 
     /// 里 中
@@ -114,7 +114,8 @@ enum CueWeights {
         // 译成, 翻译为: a verb with its result.
         if let verb = mentions.first(where: { mention in
             let end = units[mention.range.upperBound - 1].scalar
-            return mention.isHan && (isResult(end) || scalar(after: mention).map(isResult) ?? false)
+            // 译做; but 做 behind a noun has the verb after it: 对摘要做翻译.
+            return mention.isHan && (isResult(end) || end == 0x505A || scalar(after: mention).map(isResult) ?? false)
         }) {
             return verb
         }
@@ -129,9 +130,9 @@ enum CueWeights {
         return first
     }
 
-    /// 成 为 作 做 到
+    /// 成 为 作 到
     private static func isResult(_ scalar: UInt32) -> Bool {
-        [0x6210, 0x4E3A, 0x4F5C, 0x505A, 0x5230].contains(scalar)
+        scalar == 0x6210 || scalar == 0x4E3A || scalar == 0x4F5C || scalar == 0x5230
     }
 
     /// 把 将 从 对 为 给 按 在

@@ -64,10 +64,6 @@ struct Reading {
         deny()
         for found in Shapes.find(in: self, lexicon: lexicon) {
             guard let membership = lexicon.shapes[found.shape] else { continue }
-            // "Into Polish": no polish is wanted.
-            if found.shape == .language {
-                mentions.removeAll { $0.group != membership.group && found.range.contains($0.range.lowerBound) }
-            }
             mentions.append(
                 Mention(
                     group: membership.group,

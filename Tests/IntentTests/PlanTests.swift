@@ -69,9 +69,23 @@ struct PlanTests {
             ("translate the summary into German", "single translate"), ("把这段摘要翻译成英文", "single translate"),
             ("extract keywords from the abstract", "single keywords"), ("总结这篇关于翻译的文章", "single summarize"),
             ("什么是摘要", "single knowledge"), ("这个区别是级别的问题吗", "single knowledge"),
+            ("对摘要做翻译", "single translate"), ("把这段摘要译做英文", "single translate"),
+            ("从摘要里挑关键词", "single keywords"), ("put this notice into Polish", "single translate"),
         ]
     )
     func objects(_ text: String, _ expected: String) {
+        #expect(shape(text) == expected)
+    }
+
+    @Test(
+        "A verb stays a wish, whatever stands behind it",
+        arguments: [
+            ("总结中小企业的融资难题，并提取关键词", "parallel summarize keywords"),
+            ("总结里约奥运会的报道", "single summarize"),
+            ("Tom has to summarise Spanish articles", "single summarize"),
+        ]
+    )
+    func verbs(_ text: String, _ expected: String) {
         #expect(shape(text) == expected)
     }
 

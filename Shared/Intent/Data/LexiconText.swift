@@ -52,7 +52,7 @@ keyword, keywords, key word, key words, key phrase, key phrases, keyphrase, keyp
 [translate topic role=transform]
 看不懂法文=0.5, 翻给我=0.7, 翻给=0.6, 一个字也看不懂=0.5
 中文给我写=0.6, 英文给我写=0.6, 看不懂=0.3
-rendering, an english rendering, render this=0.6, rendered into, put into=0.3, put that in=0.4, put this in=0.4, put it in=0.4, say in=0.4, would you say in, how would i say=0.75, how would you say=0.75, how would one say=0.75, how would they say=0.75, how would a=0.3, native language=0.5, mother tongue=0.5, own language=0.6, can not read=0.3, foreign language=0.4, transliterate, subtitles=0.4, in plain english~
+into polish, in polish=0.7, polish version, polish translation, rendering, an english rendering, render this=0.6, rendered into, put into=0.3, put that in=0.4, put this in=0.4, put it in=0.4, say in=0.4, would you say in, how would i say=0.75, how would you say=0.75, how would one say=0.75, how would they say=0.75, how would a=0.3, native language=0.5, mother tongue=0.5, own language=0.6, can not read=0.3, foreign language=0.4, transliterate, subtitles=0.4, in plain english~
 母语的=0.6, 母语=0.5, 译本=0.6, 译得, 翻出来=0.6, 翻成, 译做, 译返=0.7, 译返做, 弄成英文, 弄成中文, 写成英文=0.7, 写成中文=0.7, 外文=0.5, 看不懂英文=0.6, 看不懂日文=0.6, 不懂中文=0.5, 不懂英文=0.5, 点讲=0.6, 点样讲=0.7, 点样写=0.4, 英文点=0.7, 英文怎, 中文怎, 对照翻译, 逐句翻, 字幕翻译
 the translation, translate, translating, translation, translations, translator, localise, localize, localisation, how do you say, how to say, how do i say, translate into, render~, interpret~, bilingual=0.4, @language
 翻译, 译成, 译为, 译作, 翻成, 翻译成, 翻一下, 翻下, 译文=0.5, 译, 译一下, 英译中, 中译英, 汉译英, 英译汉, 日译中, 中译日, 互译, 直译, 意译, 怎么说=0.5, 怎么讲=0.3, 口译, 笔译, 本地化=0.5
@@ -319,7 +319,7 @@ the summary, that summary, the translation, the result, the results, the answer,
 刚才的回答, 你的回答, 刚才的答案, 刚才的结果, 上面的回答, 结果, 译文, 上面的答案, 摘要里, 上一条, 刚才说的
 
 [object grammar]
-摘要, 小结, 概要, 提要, 译文, 综述, 参考文献, 关键词
+摘要, 摘要里, 小结, 概要, 提要, 译文, 综述, 参考文献, 关键词
 
 [language grammar]
 tagalog, filipino, swahili, welsh, irish gaelic, gaelic, urdu, punjabi, tamil, telugu, marathi, gujarati, nepali, burmese, khmer, lao, mongolian, tibetan, hawaiian, catalan, basque, croatian, serbian, bulgarian, slovak, slovenian, lithuanian, latvian, estonian, icelandic, albanian, armenian, georgian, kazakh, uzbek, afrikaans, zulu, xhosa, amharic, somali, yoruba, hausa, igbo, esperanto, hokkien, teochew, hakka, shanghainese, farsi, pashto, kurdish, sanskrit, yiddish, maori, samoan, brazilian portuguese, british english, american english
