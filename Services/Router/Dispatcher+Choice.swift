@@ -143,6 +143,7 @@ extension Dispatcher {
     /// What is asked for a request under a lower generation is over with that.
     mutating func dropChoice(of id: Identifier, before generation: UInt32, now: UInt64) {
         guard let waiting = choosing[id], waiting.task.header.generation < generation else { return }
+        planning[id] = nil
         supersede(id, now: now)
     }
 

@@ -343,6 +343,7 @@ extension Dispatcher {
             fence(job)
             if job.flight != nil { leave(job, now: now) }
         }
+        nextCallStep[id] = nil
     }
 
     /// Tells the worker that its attempt is over and takes the job from it.

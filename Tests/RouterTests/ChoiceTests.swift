@@ -145,6 +145,18 @@ struct ChoiceTests {
         #expect(bench.dispatcher.requests[request]?.generation == 2 && plan(bench)?.steps.map(\.skill) == ["own"])
     }
 
+    @Test func aHigherGenerationThatIsRefusedLeavesNothingBehind() throws {
+        var (bench, asker) = try bench()
+        try open(&bench)
+        let execution = bench.taken().dispatches[0].0
+        bench.gateway.unacknowledged = Limits.unacknowledgedEnds
+        try bench.submit("", request: request, generation: 2)
+        #expect(bench.taken().said.contains { $0.hasPrefix("gateway nack") })
+        #expect(bench.event(execution, from: asker, terminal: .terminal, kind: .finished) == "fence")
+        #expect(bench.dispatcher.planning.isEmpty && bench.dispatcher.choosing.isEmpty)
+        #expect(bench.dispatcher.jobs.isEmpty && bench.dispatcher.nextCallStep.isEmpty)
+    }
+
     @Test func anUnclearTextIsStillAskedAbout() throws {
         var (bench, asker) = try bench()
         let candidates = ["own", "other"].map { Plan.Candidate(skill: $0, displayName: $0, score: 0.5) }
