@@ -262,7 +262,12 @@ public struct IntentModel: Sendable {
 
     /// Whether something is to be done that no skill here does.
     private func asksForMissingDeed(_ result: SkillScorer.Result, beside score: Double) -> Bool {
-        result.missingDeed >= Self.deedThreshold && result.missingDeed >= score
+        guard result.missingDeed >= Self.deedThreshold, result.missingDeed >= score else { return false }
+        // What the lexicon does not know of a skill, its examples may say.
+        return !index.manifests.indices.contains { skill in
+            index.roles[skill] == nil && skill != index.fallback
+                && result.likeness?.values[skill] ?? 0 >= PlanBuilder.wishLikeness
+        }
     }
 
     /// Whether it is about text work that no skill here does: what else was found is beside the point.

@@ -20,6 +20,13 @@ struct ManifestIndex: Sendable {
     static let fallbackPriority = 20
     /// A group belongs to nobody if all manifests speak of it less than this.
     private static let ownership: Float = 0.3
+    /// Cues decide from this share of skills of known kinds on; or from this number and share of skills that are the first
+    /// of a kind of text work. Beside these many others may stand, while of many skills some own a deed by a word of their
+    /// names alone.
+    private static let knownShare = 0.55
+    private static let leastTextWorkers = 3
+    private static let textWorkShare = 0.15
+    private static let textWorkTrust = 0.85
 
     /// One manifest an id, by id.
     let manifests: [SkillManifest]
@@ -157,20 +164,28 @@ struct ManifestIndex: Sendable {
         }
     }
 
-    /// How far cues may decide: by the share of the skills that are alone of a kind which the lexicon knows. 0 if they are
-    /// few, else 0.5 to 1. Skills that say the same of themselves count as one: what tells them from the others tells all of
-    /// them.
-    var cueTrust: Double {
-        var isKnown = [Bool](repeating: false, count: manifests.count)
-        for owners in owners {
-            let strong = owners.filter { $0.strength >= 0.5 }
-            guard let first = strong.first else { continue }
+    /// How far cues may decide: 0, or 0.5 to 1 by the share of the skills that are alone of a kind which the lexicon knows.
+    /// Skills that say the same of themselves count as one: what tells them from the others tells all of them.
+    func cueTrust(_ lexicon: Lexicon) -> Double {
+        let none = [Bool](repeating: false, count: manifests.count)
+        var isAlone = none
+        var isFirst = none
+        for (group, owners) in owners.enumerated() {
+            guard let first = owners.max(by: { $0.strength < $1.strength }), first.strength >= 0.5 else { continue }
             let description = manifests[first.skill].description
-            guard strong.allSatisfy({ manifests[$0.skill].description == description }) else { continue }
-            for share in strong { isKnown[share.skill] = true }
+            let others = owners.filter { manifests[$0.skill].description != description }
+            let next = others.map(\.strength).max() ?? 0
+            for share in owners where manifests[share.skill].description == description && share.strength >= 0.5 {
+                if next < 0.5 { isAlone[share.skill] = true }
+                let isFirstOfText = share.strength >= 0.9 && next < 0.9 && lexicon.groups[group].kind == .topic
+                if isFirstOfText { isFirst[share.skill] = true }
+            }
         }
-        let share = Double(isKnown.count { $0 }) / Double(max(manifests.count, 1))
-        return share < 0.55 ? 0 : min(1, 2 * share - 0.6)
+        let count = Double(max(manifests.count, 1))
+        let textWorkers = isFirst.count { $0 }
+        let isTextWork = textWorkers >= Self.leastTextWorkers && Double(textWorkers) / count >= Self.textWorkShare
+        let known = Double(isAlone.count { $0 }) / count
+        return max(known < Self.knownShare ? 0 : min(1, 2 * known - 0.6), isTextWork ? Self.textWorkTrust : 0)
     }
 
     // MARK: Scoring
@@ -235,6 +250,23 @@ struct ManifestIndex: Sendable {
             return Double(0.5 * matched / max(mass, 1) + 0.5 * (1 - expf(-matched)))
         }
         return Comparison(lexical: lexical, similarity: similarity, example: best, spoken: spoken)
+    }
+
+    /// Whether a mention of a deed is one of a skill that owns its group. Deeds are broad kinds: what finds a telephone does
+    /// not turn off the lights. A manifest that is written in the language of the mention has to say a word of it.
+    func isOwn(_ mention: Reading.Mention, of skill: Int, in units: Units) -> Bool {
+        guard mention.isHan ? readings[skill].isInHan : readings[skill].isInLetters else { return true }
+        return mention.range.contains { position in
+            let unit = units.list[position]
+            switch unit.kind {
+            case .word: return speaks(skill, of: unit.key)
+            case .han:
+                let next = position + 1
+                guard mention.range.contains(next), units.list[next].kind == .han else { return false }
+                return speaks(skill, of: Key.mix(unit.key, units.list[next].key))
+            default: return false
+            }
+        }
     }
 
     /// Whether a skill speaks of a feature.

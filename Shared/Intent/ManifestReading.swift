@@ -14,6 +14,9 @@ struct ManifestReading: Sendable {
     /// Its words: what a slip may be one of, and the keys of all.
     private(set) var words: [String] = []
     private(set) var keys: [UInt64] = []
+    /// Whether it describes itself in Han characters, and in words of letters.
+    private(set) var isInHan = false
+    private(set) var isInLetters = false
 
     init(_ manifest: SkillManifest, lexicon: Lexicon) {
         self.manifest = manifest
@@ -24,6 +27,7 @@ struct ManifestReading: Sendable {
         }
 
         let description = read(manifest.description, lexicon)
+        note(description)
         learn(description, 0.8)
         var described: [Int: Float] = [:]
         for mention in description.mentions where Self.speaks(mention, lexicon) && mention.shape == nil {
@@ -36,6 +40,7 @@ struct ManifestReading: Sendable {
         var groupCounts: [Int: Float] = [:]
         for text in manifest.examples {
             let reading = read(text, lexicon)
+            note(reading)
             let found = Features(reading).list
             for feature in found where feature.isContent { counts[feature.key, default: 0] += 1 }
             examples.append(found)
@@ -64,6 +69,11 @@ struct ManifestReading: Sendable {
             if word.utf8.count >= 5, !StopWords.containsEnglish(folded: word) { words.append(word) }
         }
         return reading
+    }
+
+    private mutating func note(_ reading: Reading) {
+        isInHan = isInHan || reading.units.list.contains { $0.kind == .han }
+        isInLetters = isInLetters || reading.units.list.contains { $0.kind == .word }
     }
 
     private mutating func learn(_ reading: Reading, _ strength: Float) {

@@ -60,7 +60,7 @@ struct PlanBuilder {
     /// What the cues of a clause ask for.
     private func wish(_ mentions: [Reading.Mention], _ result: SkillScorer.Result) -> Found? {
         guard !mentions.isEmpty else { return nil }
-        let scores = scorer.cueScores(mentions)
+        let scores = scorer.cueScores(mentions, result.reading)
         guard let best = index.best(scores.indices.filter { $0 != index.fallback }, by: { scores[$0] }),
             scores[best] >= Self.wishThreshold, !result.isDenied[best]
         else { return nil }

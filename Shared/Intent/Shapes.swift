@@ -281,9 +281,9 @@ enum Numerals {
     /// The value of an English word.
     static func value(word: String) -> Int? { english[word] }
 
-    /// The value of 十二 or 三百; nil for what is too long to be meant.
+    /// The value of 十二 or 三百; nil for what is too long to be meant, and where powers are no number together: 一万万.
     static func value(han scalars: [UInt32]) -> Int? {
-        guard 1...7 ~= scalars.count else { return nil }
+        guard 1...7 ~= scalars.count, scalars.count(where: { hanPowers[$0] == 10000 }) < 2 else { return nil }
         var total = 0
         var digit: Int?
         for scalar in scalars {

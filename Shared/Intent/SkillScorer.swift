@@ -42,7 +42,7 @@ struct SkillScorer {
     /// Scores a reading. `original` are its units as they were written, where slips have been corrected in it.
     func score(_ reading: Reading, original: Units? = nil) -> Result {
         let mentions = CueWeights.settled(reading, lexicon: lexicon)
-        let cues = cueScores(mentions)
+        let cues = cueScores(mentions, reading)
         let trust = cueTrust
         let comparison = trust > 0 ? index.compare(Features(reading)) : .none(of: index.manifests.count)
         // Skills that the lexicon does not know are told apart by all words: "not" is one, and so are strange ones.
@@ -63,7 +63,11 @@ struct SkillScorer {
                 * (1 - likenessShare * (likeness?.values[skill] ?? 0))
             totals[skill] = (1 - missing) * (isDenied[skill] ? 0.15 : 1)
         }
-        let unowned = mentions.filter { index.owners[$0.group].isEmpty }
+        let unowned = mentions.filter { mention in
+            index.owners[mention.group].isEmpty
+                || lexicon.groups[mention.group].kind == .deed
+                    && !index.owners[mention.group].contains { index.isOwn(mention, of: $0.skill, in: reading.units) }
+        }
         return Result(
             reading: reading,
             mentions: mentions,
@@ -78,13 +82,9 @@ struct SkillScorer {
     }
 
     /// By skill: the cues that it owns. Mentions of one group support each other a little, groups fully.
-    func cueScores(_ mentions: some Sequence<Reading.Mention>) -> [Double] {
+    func cueScores(_ mentions: some Collection<Reading.Mention>, _ reading: Reading) -> [Double] {
         var byGroup: [Int: Double] = [:]
-        for mention in mentions {
-            let known = byGroup[mention.group] ?? 0
-            let most = max(known, mention.weight)
-            byGroup[mention.group] = most + (1 - most) * 0.3 * min(known, mention.weight)
-        }
+        for mention in mentions { Self.add(mention, to: &byGroup[mention.group, default: 0]) }
         var missing = [Double](repeating: 1, count: index.manifests.count)
         for (group, weight) in byGroup {
             if lexicon.groups[group].kind == .plan, index.owners[group].isEmpty {
@@ -94,9 +94,25 @@ struct SkillScorer {
                     }
                 }
             }
-            for share in index.owners[group] { missing[share.skill] *= 1 - weight * Double(share.strength) }
+            let isDeed = lexicon.groups[group].kind == .deed
+            for share in index.owners[group] {
+                var weight = weight
+                if isDeed {
+                    weight = 0
+                    for mention in mentions
+                    where mention.group == group && index.isOwn(mention, of: share.skill, in: reading.units) {
+                        Self.add(mention, to: &weight)
+                    }
+                }
+                missing[share.skill] *= 1 - weight * Double(share.strength)
+            }
         }
         return missing.map { 1 - $0 }
+    }
+
+    private static func add(_ mention: Reading.Mention, to weight: inout Double) {
+        let most = max(weight, mention.weight)
+        weight = most + (1 - most) * 0.3 * min(weight, mention.weight)
     }
 
     /// Skills whose cues are denied and not also asked for.

@@ -23,7 +23,7 @@ struct LearnedSkills: Sendable {
         guard let learner = SkillLearner(index.manifests) else { return nil }
         self.learner = learner
         self.scope = scope ?? Self.usualScope
-        cueTrust = index.cueTrust
+        cueTrust = index.cueTrust(.shared)
     }
 
     /// The same with another chance of being meant at all.

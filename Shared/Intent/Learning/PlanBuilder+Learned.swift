@@ -7,7 +7,7 @@ extension PlanBuilder {
     /// A part of its own has this share of the chance for one skill: half a sentence often has a little of many.
     private static let partShare = 0.5
     /// A clause beside others that cues decide is for a skill from this likeness on.
-    private static let wishLikeness = 0.5
+    static let wishLikeness = 0.5
     /// How much farther on its skill's side a part must be than the whole text is. Another wish beside it draws the text
     /// away from that; the rest of the same wish does not.
     private static let partGain: Float = 0.3
