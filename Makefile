@@ -125,8 +125,10 @@ llm-peer: setup ## build llama-server and fetch a tiny model, for make test-llm 
 test-llm: setup ## tests against a real model server (skips where make llm-peer has not been run)
 	@Tests/LLM/peer.sh check "$(LLM_PEER)" || { echo "skipped: the tests with a real model server"; exit 0; }; set -e; \
 		$(SWIFT) build --build-tests $(BUILD_FLAGS); \
-		Tests/LLM/peer.sh run "$(LLM_PEER)" tools $(SWIFT) test --skip-build --disable-xctest $(SWIFT_FLAGS) \
-			--filter '^LLMTests\.PeerTests'; \
+		for mode in plain tools; do \
+			Tests/LLM/peer.sh run "$(LLM_PEER)" $$mode $(SWIFT) test --skip-build --disable-xctest $(SWIFT_FLAGS) \
+				--filter '^LLMTests\.Peer'; \
+		done; \
 		SKILLBUS_BIN="$$PWD/.build/debug" SKILLBUS_LLM_PEER="$(LLM_PEER)" $(PYTHON) -m pytest -q -rP -p no:cacheprovider \
 			Tests/conformance/test_llama_server.py
 
@@ -152,6 +154,10 @@ format: ## format the sources in place
 .PHONY: bench
 bench: ready ## compare with the C floor of the same topology; ARGS="--json --rounds 3" for example
 	PATH="$(dir $(SWIFT)):$$PATH" RELEASE_FLAGS="$(RELEASE_FLAGS)" python3 Tests/Bench/bench.py $(ARGS)
+
+.PHONY: bench-llm
+bench-llm: ready ## what a model's answer costs on its way to the user; ARGS="--check --json" for example
+	PATH="$(dir $(SWIFT)):$$PATH" RELEASE_FLAGS="$(RELEASE_FLAGS)" python3 Tests/Bench/llm.py $(ARGS)
 
 .PHONY: eval-routing
 eval-routing: ready ## measure the routing on labelled sets in a folder: DATA=FOLDER

@@ -203,7 +203,7 @@ let package = Package(
         bench("Codec", ["Wire"]),
         bench("Gateway", ["Bus", "Wire", "Lifecycle"]),
         bench("Store", ["SessionStore", "Telemetry", "Lifecycle", "Wire"]),
-        bench("LLM", ["LLM", "TestSupport"]),
+        bench("LLM", ["LLM", "Lifecycle"]),
         bench("Worker", ["SkillKit", "Wire", "Lifecycle"]),
         tests(
             "PromiseTests",

@@ -318,7 +318,7 @@ struct Registry {
             )
         }
         let taken = skills[manifest.id]?.versions.first { $0.manifest.version == manifest.version }
-        if let taken, taken.manifest != manifest, !taken.workers.isEmpty {
+        if let taken, !taken.manifest.isSameVersion(as: manifest), !taken.workers.isEmpty {
             let holder = taken.workers[0].registration
             throw JobError(
                 code: JobError.Code.manifestConflict,
@@ -336,7 +336,7 @@ struct Registry {
         if !entry.hasWorkers { entry.era += 1 }
         entry.orphanedAt = nil
         entry.lastSeen = now
-        if let version = entry.versions.first(where: { $0.manifest == manifest }) {
+        if let version = entry.versions.first(where: { $0.manifest.isSameVersion(as: manifest) }) {
             if version.workers.isEmpty { revision += 1 }
             version.workers.append(worker)
             return
@@ -381,8 +381,12 @@ struct Registry {
     var list: SkillList {
         SkillList(
             skills: skills.keys.sorted().compactMap { id in
-                guard let entry = skills[id], let manifest = entry.manifest else { return nil }
-                let workers = entry.versions.flatMap(\.workers).map { worker in
+                guard let entry = skills[id], var manifest = entry.manifest else { return nil }
+                // Any of them may get a job, and each has its own settings.
+                let others = entry.versions.flatMap(\.workers)
+                if !others.isEmpty { manifest.sendsDataTo = [] }
+                for own in others.flatMap(\.registration.manifests) where own.id == id { manifest.addParties(of: own) }
+                let workers = others.map { worker in
                     SkillList.Worker(
                         id: worker.registration.worker,
                         host: worker.registration.host,

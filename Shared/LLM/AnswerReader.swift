@@ -78,7 +78,7 @@ struct AnswerReader: Sendable {
         if data.isEmpty || data.elementsEqual("null".utf8) { return }
         if event.type == "error" {
             let json = try? JSONBody.decode(JSONValue.self, from: data)
-            let words = String(decoding: data.prefix(500), as: UTF8.self)
+            let words = Fault.words(data, endpoint)
             throw failed(
                 Fault.inAnswer(json.flatMap { Fault($0) } ?? Fault(.string(words)) ?? Fault(message: words), endpoint)
             )
@@ -107,7 +107,9 @@ struct AnswerReader: Sendable {
 
     private mutating func take(_ body: CompletionBody, _ events: inout [ChatEvent]) throws(LLMError) {
         if let fault = body.fault { throw failed(Fault.inAnswer(fault, endpoint)) }
-        if let model = body.model, !model.isEmpty { answer.model = model }
+        if let model = body.model, !model.isEmpty, model != answer.model {
+            answer.model = endpoint.key?.hidden(in: model) ?? model
+        }
         if let usage = body.usage {
             answer.usage = usage
             hasUsage = true

@@ -53,7 +53,7 @@ struct Fault {
         let json = try? JSONBody.decode(JSONValue.self, from: body)
         let fault = json.flatMap { Fault($0) }
         var error = LLMError(.refused(head.status), "status \(head.status)")
-        if let message = fault?.message ?? plain(body, head), !message.isEmpty { error.message = message }
+        if let message = fault?.message ?? plain(body, head, endpoint), !message.isEmpty { error.message = message }
         if 300...399 ~= head.status {
             error.message = "it redirects, which is not followed: set the address that it names"
         }
@@ -91,10 +91,19 @@ struct Fault {
         return error
     }
 
+    /// The start of what an endpoint says in no form that is known. Never with a part of the key at its end, which
+    /// nobody would recognise any more.
+    static func words(_ bytes: some Collection<UInt8>, _ endpoint: Endpoint) -> String {
+        let start = String(decoding: bytes.prefix(4000), as: UTF8.self)
+        guard bytes.count > 4000, let key = endpoint.key else { return start }
+        let hidden = key.hidden(in: start)
+        return String(hidden.unicodeScalars.dropLast(key.bare.utf8.count))
+    }
+
     /// The first line of a body that is no JSON and no page.
-    private static func plain(_ body: [UInt8], _ head: TransferHead) -> String? {
+    private static func plain(_ body: [UInt8], _ head: TransferHead, _ endpoint: Endpoint) -> String? {
         guard head.value("content-type")?.contains("html") != true else { return nil }
-        let text = String(decoding: body.prefix(2000), as: UTF8.self)
+        let text = words(body, endpoint)
         guard let line = text.split(whereSeparator: \.isNewline).first, !line.hasPrefix("<"), !line.hasPrefix("{")
         else {
             return nil

@@ -39,6 +39,15 @@ public struct ModelAccess: Sendable {
     /// session says for itself.
     public var engine: String { client?.endpoints.first { $0.isLocal }.map(Self.name) ?? Self.offline }
 
+    /// The endpoints outside that may be asked in sessions that allow it, as their disclosures name them: what a skill that
+    /// asks models says in its manifest. None where the first is on this host, since none outside is asked then.
+    public var sendsDataTo: [String] {
+        guard let endpoints = client?.endpoints, endpoints.first?.isLocal == false else { return [] }
+        return endpoints.filter { !$0.isLocal }.reduce(into: []) { origins, endpoint in
+            if !origins.contains(endpoint.origin) { origins.append(endpoint.origin) }
+        }
+    }
+
     /// Whether there are endpoints, usable or not.
     public var isConfigured: Bool { client != nil }
 

@@ -9,7 +9,9 @@ final class HostedSkill: Sendable {
     let execute: nonisolated(nonsending) @Sendable (SkillInput, JSONValue?, SkillContext) async throws -> SkillOutput
 
     init<S: Skill>(_ skill: S, worker: String) throws(WireError) {
-        manifest = S.completeManifest
+        var manifest = S.completeManifest
+        manifest.sendsDataTo = skill.sendsDataTo
+        self.manifest = manifest
         engine = skill.engine
         startedPayload = try JSONBody.encode(JobStarted(worker: worker, engine: skill.engine, skill: manifest.id))
         // Most jobs have no arguments, and to decode none costs more than the rest of a small job.

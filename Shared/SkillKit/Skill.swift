@@ -22,6 +22,10 @@ public protocol Skill: Sendable {
     /// What does the work, shown to the user: `offline`, or a model's name.
     var engine: String { get }
 
+    /// Outside parties that may see the input, by the settings of this worker: what its manifest says then. Lists of skills
+    /// show it; what really goes to whom an execution says with `context.disclose`.
+    var sendsDataTo: [String] { get }
+
     /// Does the work. Called once per attempt, at most `concurrency` times at once, each in a context of its own.
     ///
     /// Text that was streamed with `context.text` and the text of the output must be the same; if nothing was
@@ -33,6 +37,9 @@ public protocol Skill: Sendable {
 extension Skill {
     /// Work without a model.
     public var engine: String { "offline" }
+
+    /// What the manifest says.
+    public var sendsDataTo: [String] { Self.manifest.sendsDataTo }
 
     /// The manifest with the schema of the arguments in it.
     public static var completeManifest: SkillManifest {

@@ -40,7 +40,8 @@ public struct SkillManifest: Equatable, Sendable {
     public var cacheTTL: Double
     /// Whether a lost job may be run again. If not, it is started at most once, ever.
     public var idempotent: Bool
-    /// Outside parties that see the input, empty for a local skill.
+    /// Outside parties that see the input, empty for a local skill. It is of each worker, by its settings: workers of one
+    /// version may differ in it, and in nothing else.
     public var sendsDataTo: [String]
 
     /// Makes a manifest; what is left out has its usual value.
@@ -143,6 +144,19 @@ public struct ManifestError: Error, Equatable, Sendable, CustomStringConvertible
 }
 
 extension SkillManifest {
+    /// Whether two workers with these manifests serve the same version of the same skill: all is equal but whom they send
+    /// data to, which depends on where each of them runs and how it is set.
+    public func isSameVersion(as other: SkillManifest) -> Bool {
+        var other = other
+        other.sendsDataTo = sendsDataTo
+        return self == other
+    }
+
+    /// Adds the parties of another worker of the same skill.
+    public mutating func addParties(of other: SkillManifest) {
+        for party in other.sendsDataTo where !sendsDataTo.contains(party) { sendsDataTo.append(party) }
+    }
+
     /// Checks what a router needs to rely on.
     /// - Throws: `ManifestError` for the first field that is wrong.
     public func validate() throws(ManifestError) {

@@ -54,6 +54,31 @@ struct TerminalTests {
     }
 }
 
+struct SkillListTests {
+    private func list(_ parties: [String: [String]]) -> SkillList {
+        SkillList(
+            skills: parties.keys.sorted().map { id in
+                let manifest = SkillManifest(id: id, description: "d", sendsDataTo: parties[id] ?? [])
+                return .init(manifest: manifest, workers: [], queued: 0)
+            }
+        )
+    }
+
+    @Test("Whoever lists the skills sees to whom text may go, and nothing where it goes nowhere")
+    func parties() {
+        let some = list([
+            "chat": ["https://a.example"], "agent": ["https://b.example", "https://a.example"], "summarize": [],
+        ])
+        #expect(
+            SkillsCommand.parties(some) == [
+                "", "In sessions that allow it, text goes to https://a.example: agent, chat",
+                "In sessions that allow it, text goes to https://b.example: agent",
+            ]
+        )
+        #expect(SkillsCommand.parties(list(["chat": []])).isEmpty)
+    }
+}
+
 struct AnswerTextTests {
     /// Applies events one after the other and returns what was written.
     private func written(_ steps: [FakeGateway.Step]) -> (text: String, notes: [String]) {

@@ -90,6 +90,18 @@ import Wire
         #expect(merged.skills.map(\.manifest.id) == ["a", "b"])
     }
 
+    @Test func thePartiesAreThoseOfAllWorkers() {
+        func list(_ parties: [String], _ workers: [SkillList.Worker]) -> SkillList {
+            let manifest = SkillManifest(id: "a", description: "d", sendsDataTo: parties)
+            return SkillList(skills: [.init(manifest: manifest, workers: workers, queued: 0)])
+        }
+        func worker(_ pid: Int32) -> SkillList.Worker { .init(id: "w", host: "h", pid: pid, credit: 1, busy: 0) }
+        let merged = SkillList(
+            merging: [list(["gone"], []), list(["x", "y"], [worker(1)]), list(["y", "z"], [worker(2)])]
+        )
+        #expect(merged.skills.map(\.manifest.sendsDataTo) == [["x", "y", "z"]])
+    }
+
     @Test func theManifestIsThatOfWhoHasWorkers() {
         let worker = SkillList.Worker(id: "w", host: "h", pid: 1, credit: 2, busy: 1)
         let merged = SkillList(

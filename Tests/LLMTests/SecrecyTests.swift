@@ -80,6 +80,36 @@ import Wire
         #expect(error.message.contains("Incorrect API key"))
     }
 
+    /// Whatever is cut off is cut off after the key has been made unreadable.
+    @Test(arguments: 0..<4) func noPartOfAKeyIsLeftByACut(way: Int) async throws {
+        let secret = "sk-canary-0123456789"
+        let server = try ScriptedServer { _, connection in
+            // A character of four bytes: more bytes of an error are looked at than are kept.
+            let wide = String(repeating: "𝄞", count: 497)
+            switch way {
+            case 0: connection.answer(400, String(repeating: "x", count: 490) + secret)
+            case 1: connection.answer(400, wide + secret)
+            case 2: connection.answer(400, String(repeating: secret, count: 1000))
+            default: connection.stream("event: error\ndata: \(String(repeating: "x", count: 490))\(secret)\n\n")
+            }
+        }
+        let client = LLMClient([try server.endpoint(key: APIKey(secret))])
+        let error = try #require(await failure { () throws(LLMError) in _ = try await client.say() })
+        #expect(!error.message.contains("sk-") && error.message.contains("•"))
+    }
+
+    @Test func aKeyInTheNameOfTheModelIsHidden() async throws {
+        let server = try ScriptedServer { _, connection in
+            connection.stream(
+                Reply.event(#"{"model":"m for sk-canary-1","choices":[{"index":0,"delta":{"content":"hi"}}]}"#),
+                Reply.stop,
+                Reply.done
+            )
+        }
+        let answer = try await LLMClient([try server.endpoint(key: APIKey("sk-canary-1"))]).say()
+        #expect(answer.model == "m for •••")
+    }
+
     @Test func whatIsNoKeyIsNone() {
         for text in ["", "  \n", "a b", "a\r\nX-Evil: 1", "ключ"] { #expect(APIKey(text) == nil) }
     }

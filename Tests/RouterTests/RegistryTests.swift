@@ -26,6 +26,35 @@ struct RegistryTests {
         #expect(bench.dispatcher.registry.list.skills.map(\.workers.count) == [1])
     }
 
+    @Test func workersOfOneVersionMaySendDataToDifferentParties() throws {
+        var bench = Bench()
+        func register(_ parties: [String], peer number: UInt32) throws -> Peer {
+            let manifest = SkillManifest(id: "echo", description: "Says it again.", sendsDataTo: parties)
+            let registration = Registration(
+                worker: "w\(number)",
+                instance: .none,
+                host: "h",
+                pid: 7,
+                product: "t",
+                concurrency: 1,
+                manifests: [manifest]
+            )
+            let peer = Peer(number: number)
+            _ = try bench.dispatcher.registered(registration, peer: peer, credit: 1, now: 1)
+            return peer
+        }
+        func parties() -> [[String]] { bench.dispatcher.registry.list.skills.map(\.manifest.sendsDataTo) }
+        let local = try register([], peer: 71)
+        #expect(parties() == [[]])
+        let far = try register(["https://a.example", "https://b.example"], peer: 72)
+        _ = try register(["https://b.example", "https://c.example"], peer: 73)
+        #expect(parties() == [["https://a.example", "https://b.example", "https://c.example"]])
+        #expect(bench.dispatcher.registry.list.skills.map(\.workers.count) == [3])
+        bench.dispatcher.workerLost(far, reason: "gone", now: 2)
+        bench.dispatcher.workerLost(local, reason: "gone", now: 2)
+        #expect(parties() == [["https://b.example", "https://c.example"]])
+    }
+
     @Test func aBadManifestNamesItsField() throws {
         var bench = Bench()
         let registration = Registration(

@@ -151,6 +151,17 @@ import Wire
         #expect(asked.withLock { $0.count } == (policy == .ask ? 1 : 0))
     }
 
+    @Test(arguments: [
+        ([String](), [String]()),
+        (["http://192.0.2.1:9/v1"], ["http://192.0.2.1:9"]),
+        (["https://api.example/v1", "http://localhost:1", "https://api.example/v1"], ["https://api.example"]),
+        (["http://localhost:1", "https://api.example/v1"], []),
+    ]) func theManifestSaysWhoMayGetWhat(urls: [String], parties: [String]) throws {
+        let endpoints = try urls.map { try Endpoint(url: $0, model: "m") }
+        let access = ModelAccess(client: endpoints.isEmpty ? nil : LLMClient(endpoints))
+        #expect(Chat(access: access).sendsDataTo == parties && Summarize(access: access).sendsDataTo == parties)
+    }
+
     @Test func nothingOutsideIsAFallbackOfWhatIsHere() async throws {
         let endpoints = [
             try Endpoint(url: "http://127.0.0.1:1/v1", model: "here"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # docker-compose.yml on a real container engine: it builds, comes up healthy with three workers of one skill, answers,
-# shares the load, heals after a killed worker and a restarted router, and drains when told to stop.
+# shares the load, heals after a killed worker and a restarted router, drains when told to stop, and asks a model with
+# deploy/compose.models.yml.
 #
 # Where no engine can be started it says so in one line and succeeds. Needs no fixed port and no name of its own on the
 # engine; everything is removed at the end, and an engine that was started for the test is stopped.
@@ -15,6 +16,7 @@ work=$(mktemp -d)
 export COMPOSE_PROJECT_NAME="skillbus-test-$$"
 export COMPOSE_PROGRESS=plain
 engine_is_ours=no
+model=
 up=no
 passed=0
 failed=0
@@ -54,6 +56,10 @@ finish() {
             echo "the containers' logs: ${KEEP_LOGS:-.build/compose.log}"
         fi
         docker compose down --volumes --timeout 20 >/dev/null 2>&1 || true
+    fi
+    if [ -n "$model" ]; then
+        kill "$model" 2>/dev/null || true
+        wait "$model" 2>/dev/null || true
     fi
     [ $engine_is_ours = yes ] && $engine stop
     rm -rf "$work"
@@ -212,3 +218,39 @@ check "no container is left" nothing_is_left
 check "it comes up again" docker compose up --detach --no-build --wait --wait-timeout 120
 remembers() { holds '/v1/jobs?limit=100' "'$known_request' in {j['request'] for j in it['jobs']}"; }
 check "and still knows what it did" eventually 20 remembers
+
+# --- skills that ask a model: deploy/compose.models.yml, and an endpoint on this host that wants a key
+
+# Containers reach the host at its address on the engine's bridge, where only they do.
+bridge=$(docker network inspect bridge --format '{{(index .IPAM.Config 0).Gateway}}')
+key=sk-compose-271828182845904523
+python3 Tests/LLM/fake_llm.py --host "$bridge" --port-file "$work/port" --api-key "$key" --life 300 >"$work/model" 2>&1 &
+model=$!
+# A key of the user's own in deploy/secrets stays as it is.
+(umask 022 && echo "$key" >"$work/llm_key")
+printf 'secrets:\n  llm_key:\n    file: %s\n' "$work/llm_key" >"$work/key.yml"
+check "the endpoint listens" eventually 10 test -s "$work/port"
+SKILLBUS_LLM_URL=http://host.docker.internal:$(cat "$work/port")/v1
+export SKILLBUS_LLM_URL SKILLBUS_LLM_MODEL=small-model
+export COMPOSE_FILE=docker-compose.yml:deploy/compose.models.yml:$work/key.yml
+start=$SECONDS
+check "with deploy/compose.models.yml everything is healthy" docker compose up --detach --no-build --wait --wait-timeout 120
+echo "      ($((SECONDS - start)) s)"
+check "all skills are there again" eventually 30 all_skills
+model_answers() { [ "$(skillbus ask --skill chat 'What is a tide mill?')" = "echo: What is a tide mill?" ]; }
+check "chat answers with the model's words" model_answers
+origin=${SKILLBUS_LLM_URL%/v1}
+says_where_to() { holds /v1/skills "[s['sendsDataTo'] for s in it['skills'] if s['id'] == '$1'] == [$2]"; }
+check "the list of skills says where their text goes" says_where_to chat "['$origin']"
+check "and that of calculator goes nowhere" says_where_to calculator "[]"
+check "what was sent is on record" holds /v1/disclosures "it['disclosures'][0]['party'] == '$origin'"
+key_is_hidden() {
+    local said
+    said=$(docker compose logs 2>&1 && docker compose ps --no-trunc --all && get '/v1/jobs?limit=100')
+    [ -n "$said" ] && ! grep --fixed-strings --quiet "$key" <<<"$said"
+}
+check "the key is in no log" key_is_hidden
+leads_out() { docker inspect --format '{{json .NetworkSettings.Networks}}' "$(docker compose ps --quiet "$1")" | grep -q _outside; }
+check "chat has a network that leads out" leads_out chat
+has_no_way_out() { ! leads_out calculator && ! leads_out router; }
+check "calculator and router have none" has_no_way_out

@@ -23,6 +23,16 @@ def eventually(condition, within=20.0):
         time.sleep(0.02)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_key_is_left_behind(tmp_path_factory):
+    """After all tests, whatever they were: no log, store or other file that a program wrote has the key of a model in it.
+    All keys of these tests begin alike, and the files that hold one are called `key`."""
+    yield
+    found = subprocess.run(["grep", "-rlaF", "--exclude=key", "sk-canary-", tmp_path_factory.getbasetemp()],
+                           capture_output=True, text=True)
+    assert found.returncode == 1, f"a key is in {found.stdout}{found.stderr}"
+
+
 class Program:
     """A running program. It ends with the test: SIGTERM, then SIGKILL to its process group."""
 

@@ -21,13 +21,13 @@ PATIENCE = 120
 class LlamaServer:
     """llama-server on a port that was free a moment ago."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, mode="plain"):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
         self.log = folder / "llama.log"
-        self.line = subprocess.run([ROOT / "Tests/LLM/peer.sh", "arguments", PEER, "plain"], check=True,
+        self.line = subprocess.run([ROOT / "Tests/LLM/peer.sh", "arguments", PEER, mode], check=True,
                                    capture_output=True, text=True).stdout.splitlines()
         self.process = None
 

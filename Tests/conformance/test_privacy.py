@@ -154,6 +154,33 @@ def test_an_answer_outlives_gateway_and_router(tmp_path, start):
         bus.program.close()
 
 
+def test_the_list_of_skills_says_where_text_may_go(start, own_bus, gateway):
+    gateway = gateway()
+    client = gateway.client
+
+    def parties():
+        return {skill["id"]: skill["sendsDataTo"] for skill in client.get("/v1/skills").json["skills"] if skill["workers"]}
+
+    def worker(name, *urls):
+        # Addresses that are reserved for documentation, should anything be sent there.
+        environment = {f"SKILLBUS_LLM_URL{'' if number == 1 else f'_{number}'}": url for number, url in enumerate(urls, 1)}
+        return start(f"skillbus-worker-{name}", "--routers", own_bus.backend, environment=environment)
+
+    here = worker("chat", "http://127.0.0.1:9/v1", "http://192.0.2.1:9/v1")
+    worker("citations")
+    eventually(lambda: parties().items() >= {"chat": [], "citations": []}.items())
+    # Workers of one skill differ in this and are still one skill: after a change of settings old and new run side by side.
+    worker("chat", "http://192.0.2.1:9/v1", "http://127.0.0.1:9/v1")
+    worker("chat", "https://models.example/v1", "http://192.0.2.1:9/v1")
+    both = ["http://192.0.2.1:9", "https://models.example"]
+    eventually(lambda: sorted(parties()["chat"]) == both)
+    said = subprocess.run([BIN / "skillbus", "skills", "--url", address(gateway)],
+                          capture_output=True, text=True, check=True).stdout
+    assert all(f"In sessions that allow it, text goes to {party}: chat\n" in said for party in both), said
+    assert here.terminate() == 0
+    assert sorted(parties()["chat"]) == both and parties()["citations"] == []
+
+
 def test_a_worker_in_another_language_asks_and_is_answered(own_bus, gateway):
     client = gateway().client
     asking = session(client, "ask")

@@ -34,8 +34,23 @@ enum SkillsCommand {
         {
             try Output.line(line)
         }
+        for line in parties(list) { try Output.line(line) }
         if options.flag("verbose") { for line in examples(list, Output.style) { try Output.line(line) } }
         return ExitCode.success
+    }
+
+    /// Which skills may send text to whom.
+    static func parties(_ list: SkillList) -> [String] {
+        let parties = Set(list.skills.flatMap(\.manifest.sendsDataTo)).sorted()
+        return parties.isEmpty
+            ? []
+            : [""]
+                + parties.map { party in
+                    let skills = list.skills.filter { $0.manifest.sendsDataTo.contains(party) }.map(\.manifest.id)
+                    return Terminal.line(
+                        "In sessions that allow it, text goes to \(party): \(skills.joined(separator: ", "))"
+                    )
+                }
     }
 
     /// What each skill gives as examples of what to ask.

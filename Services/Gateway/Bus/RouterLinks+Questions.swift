@@ -125,7 +125,10 @@ extension SkillList {
                 entries[entry.manifest.id] = entry
                 continue
             }
-            if known.workers.isEmpty, !entry.workers.isEmpty { known.manifest = entry.manifest }
+            if !entry.workers.isEmpty {
+                if known.workers.isEmpty { known.manifest = entry.manifest }
+                known.manifest.addParties(of: entry.manifest)
+            }
             known.queued += entry.queued
             for worker in entry.workers {
                 let place = known.workers.firstIndex {

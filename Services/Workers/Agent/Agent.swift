@@ -22,6 +22,7 @@ struct Agent: Skill {
     var access = ModelAccess.none
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     static let manifest = SkillManifest(
         id: "agent",

@@ -10,6 +10,7 @@ struct Chat: Skill {
     var access = ModelAccess.none
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     static let manifest = SkillManifest(
         id: "chat",

@@ -16,6 +16,7 @@ struct Citations: Skill {
     var access = ModelAccess.none
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     enum Style: String, SchemaEnumeration {
         case numeric

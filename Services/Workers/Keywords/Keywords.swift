@@ -17,6 +17,7 @@ struct Keywords: Skill {
     var access = ModelAccess.none
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     struct Arguments: SkillArguments {
         var count: Int?

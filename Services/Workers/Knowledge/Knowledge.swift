@@ -59,6 +59,7 @@ struct Knowledge: Skill {
     private let access: ModelAccess
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     /// Makes the skill over an index, which need not exist yet.
     init(index path: String = Knowledge.configuredPath, access: ModelAccess = .none) {

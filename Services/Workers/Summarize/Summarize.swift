@@ -18,6 +18,7 @@ struct Summarize: Skill {
     var access = ModelAccess.none
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     struct Arguments: SkillArguments {
         var points: Int?

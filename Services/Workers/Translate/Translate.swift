@@ -15,6 +15,7 @@ struct Translate: Skill {
     var access = ModelAccess.none
 
     var engine: String { access.engine }
+    var sendsDataTo: [String] { access.sendsDataTo }
 
     struct Arguments: SkillArguments {
         /// A word, and what it must be in the translation.

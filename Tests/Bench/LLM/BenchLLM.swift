@@ -1,58 +1,70 @@
 import Glibc
 import LLM
-import TestSupport
+import Lifecycle
 
-/// What a streamed chunk costs a client: the processor's time of the whole process, which also plays the server here.
+/// What the streams of answers cost a client: processor and memory of this process, in which nothing else runs. The
+/// endpoint is another one.
 @main
 enum BenchLLM {
+    static let command = Command(
+        "bench-llm",
+        "asks a model many times at once and measures itself",
+        options: [
+            .value("url", "URL", "the endpoint's address, ending in /v1", default: "http://127.0.0.1:9009/v1"),
+            .value("model", "NAME", "the model", default: "fake/clock?n=40&ms=250"),
+            .value("streams", "N", "requests at a time", default: "500"),
+        ]
+    )
+
     static func main() async throws {
-        let streams = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 20
-        let chunks = 5000
-        let chunk =
-            #"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1764489600,"model":"small","#
-            + (#""system_fingerprint":"fp_1","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"#
-                + (#""finish_reason":null}]}"# + "\n\n"))
-        let bytes = Array(chunk.utf8)
-        let server = try ScriptedServer { _, connection in
-            connection.startStream()
-            for _ in 0..<chunks { connection.send(bytes) }
-            connection.send("data: [DONE]\n\n")
-        }
-        let client = LLMClient([try Endpoint(url: server.url + "/v1", model: "small")], concurrency: streams)
-        let before = usage()
+        let options = try command.parse(Array(CommandLine.arguments.dropFirst()))
+        let streams = try options.integer("streams", in: 1...4096) ?? 500
+        let endpoint = try Endpoint(url: options.value("url") ?? "", model: options.value("model") ?? "")
+        let client = LLMClient([endpoint], concurrency: streams)
+        let startMegabytes = peakMegabytes()
+        let before = processorSeconds()
         let start = ContinuousClock.now
-        let received = await withTaskGroup(of: Int.self) { group in
+        let chunks = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<streams {
                 group.addTask {
                     var count = 0
-                    do {
-                        for try await event in client.stream(ChatRequest([ChatMessage(.user, "go")])) {
-                            if case .text = event { count += 1 }
-                        }
-                    } catch { print("failed: \(error)") }
+                    for try await event in client.stream(ChatRequest([ChatMessage(.user, "go")])) {
+                        if case .text = event { count += 1 }
+                    }
                     return count
                 }
             }
             var sum = 0
-            for await count in group { sum += count }
+            for try await count in group { sum += count }
             return sum
         }
-        let wall = ContinuousClock.now - start
-        let after = usage()
-        guard received == streams * chunks else { throw Missing(got: received, of: streams * chunks) }
-        let microseconds = (after.seconds - before.seconds) * 1e6 / Double(received)
-        print("\(received) chunks in \(wall): \(microseconds) us of processor time each, \(after.megabytes) MB at most")
+        let elapsed = (ContinuousClock.now - start).components
+        let seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
+        let microseconds = (processorSeconds() - before) * 1e6 / Double(max(chunks, 1))
+        printOutput(
+            #"{"chunks": \#(chunks), "seconds": \#(seconds), "cpu_us_chunk": \#(microseconds), "#
+                + #""start_MB": \#(startMegabytes), "peak_MB": \#(peakMegabytes())}"#
+        )
     }
 
-    struct Missing: Error {
-        var got: Int
-        var of: Int
-    }
-
-    private static func usage() -> (seconds: Double, megabytes: Int) {
+    /// Of all threads, since the start.
+    private static func processorSeconds() -> Double {
         var usage = rusage()
         getrusage(Int32(RUSAGE_SELF.rawValue), &usage)
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-        return (seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_maxrss / 1024)
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    /// The most resident memory that this program has had; not what its parent had before it.
+    private static func peakMegabytes() -> Double {
+        guard let file = fopen("/proc/self/status", "r") else { return 0 }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 256)
+        while fgets(&line, Int32(line.count), file) != nil {
+            let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            guard text.hasPrefix("VmHWM:") else { continue }
+            return (Double(text.split(whereSeparator: \.isWhitespace).dropFirst().first ?? "") ?? 0) / 1024
+        }
+        return 0
     }
 }
