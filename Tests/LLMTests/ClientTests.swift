@@ -175,18 +175,23 @@ import Wire
 
     /// On a connection that has served before, the time to connect is none; that is not "no connection".
     @Test func aUsedConnectionThatHangsIsNoMissingConnection() async throws {
-        let server = try KeptConnection(answers: ["HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"data\":[]}"])
-        var timeouts = LLMTimeouts()
-        timeouts.total = 1
-        let client = LLMClient(
-            [try Endpoint(url: "http://127.0.0.1:\(server.port)/v1", model: "m")],
-            timeouts: timeouts,
-            rounds: 1
-        )
-        #expect(try await client.models() == [])
-        let error = await failure { () throws(LLMError) in _ = try await client.models() }
-        #expect(error?.kind == .timeout(.total), "\(String(describing: error))")
-        #expect(server.connections == 1)
+        // All tests of this process share the connections that are kept, of which the oldest go when there are many: the
+        // one of a test that has to wait for its turn may be gone.
+        for _ in 0..<10 {
+            let server = try KeptConnection(answers: ["HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"data\":[]}"])
+            var timeouts = LLMTimeouts()
+            timeouts.total = 1
+            let client = LLMClient(
+                [try Endpoint(url: "http://127.0.0.1:\(server.port)/v1", model: "m")],
+                timeouts: timeouts,
+                rounds: 1
+            )
+            #expect(try await client.models() == [])
+            let error = await failure { () throws(LLMError) in _ = try await client.models() }
+            #expect(error?.kind == .timeout(.total), "\(String(describing: error))")
+            if server.connections == 1 { return }
+        }
+        Issue.record("no connection was used twice")
     }
 
     // MARK: cancelling

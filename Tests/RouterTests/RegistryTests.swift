@@ -32,7 +32,7 @@ struct RegistryTests {
             let manifest = SkillManifest(id: "echo", description: "Says it again.", sendsDataTo: parties)
             let registration = Registration(
                 worker: "w\(number)",
-                instance: .none,
+                instance: Identifier(high: UInt64(number), low: 1),
                 host: "h",
                 pid: 7,
                 product: "t",
