@@ -11,7 +11,6 @@ import pytest
 from conftest import BIN, System
 from http_client import Client
 
-# Marked so that it is found in whatever form: as it is, in base64, or only a part of it.
 KEYS = {"": "sk-canary-27182818284590452353", "_2": "sk-canary-60287471352662497757"}
 
 
@@ -23,12 +22,12 @@ class Gossip(http.server.BaseHTTPRequestHandler):
         pass
 
     def whole(self, status, body, kind="application/json", **headers):
-        body = body if isinstance(body, str) else json.dumps(body)
+        body = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body.encode())
+        self.wfile.write(body)
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -46,7 +45,7 @@ class Gossip(http.server.BaseHTTPRequestHandler):
         elif "of a list" in way:
             self.whole(422, {"detail": [{"loc": ["header", key], "msg": f"wrong: {key}"}]})
         elif "at the cut" in way:
-            self.whole(400, "x" * 3990 + key, "text/plain")
+            self.whole(400, "𝄞" * 495 + key, "text/plain")
         elif "redirect" in way:
             self.whole(307, "", Location=f"http://127.0.0.1:1/{key}")
         elif "fall ill" in way:
@@ -56,7 +55,7 @@ class Gossip(http.server.BaseHTTPRequestHandler):
         elif "in the middle" in way:
             self.whole(200, start + "data: " + json.dumps(error) + "\n\n", "text/event-stream")
         elif "as an event" in way:
-            self.whole(200, start + "event: error\ndata: " + "x" * 490 + key + "\n\n", "text/event-stream")
+            self.whole(200, start + "event: error\ndata: " + "x" * 480 + key + "\n\n", "text/event-stream")
         elif "no JSON" in way:
             self.whole(200, start + f"data: {{{key}\n\n", "text/event-stream")
         else:
