@@ -132,6 +132,16 @@ test-llm: setup ## tests against a real model server (skips where make llm-peer 
 		SKILLBUS_BIN="$$PWD/.build/debug" SKILLBUS_LLM_PEER="$(LLM_PEER)" $(PYTHON) -m pytest -q -rP -p no:cacheprovider \
 			Tests/conformance/test_llama_server.py
 
+# How much of a book is summarised.
+BOOK_KB ?= 64
+
+.PHONY: test-llm-book
+test-llm-book: setup ## summarise BOOK_KB=64 of text by the real model server, with the time of each part (some minutes)
+	@Tests/LLM/peer.sh check "$(LLM_PEER)" || { echo "skipped: there is no real model server"; exit 0; }; set -e; \
+		$(SWIFT) build $(BUILD_FLAGS); \
+		SKILLBUS_BIN="$$PWD/.build/debug" SKILLBUS_LLM_PEER="$(LLM_PEER)" SKILLBUS_LLM_BOOK_KB=$(BOOK_KB) $(PYTHON) -m pytest -q -s \
+			-p no:cacheprovider Tests/conformance/test_llama_server.py -k book
+
 .PHONY: test-compose
 test-compose: ## docker compose for real: build, scale, kill, heal, drain (skips where no engine can start)
 	@Tests/compose/test-compose.sh

@@ -1,8 +1,10 @@
 """Skills with a real model behind a real server (Tests/LLM/peer.sh): what servers do, not what the tests' own one plays.
 A tiny model says little that makes sense, so nothing is expected of its words. `make test-llm` runs these."""
+import json
 import os
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
@@ -135,4 +137,47 @@ def test_a_server_that_loads_its_model_is_asked_again_and_said_to_load(tmp_path)
         assert events[-1][1] == "request.finished", events[-1]
     finally:
         system.program.close()
+        server.close()
+
+
+@pytest.mark.skipif(not os.environ.get("SKILLBUS_LLM_BOOK_KB"), reason="takes minutes: make test-llm-book")
+def test_a_book_is_read_part_by_part(tmp_path):
+    """Of so many kilobytes. Its parts are told as they are read, which is what somebody who waits for minutes looks at."""
+    size = int(os.environ["SKILLBUS_LLM_BOOK_KB"]) * 1000
+    book = tmp_path / "book.txt"
+    pages = sorted(ROOT.glob("docs/**/*.md"))
+    book.write_text("\n\n".join(page.read_text() for page in pages)[:size])
+    assert book.stat().st_size >= size
+    server = LlamaServer(tmp_path, "long")
+    system = None
+    try:
+        server.start()
+        eventually(lambda: server.health() == 200, within=PATIENCE)
+        system = System(tmp_path, {"SKILLBUS_LLM_URL": server.url})
+        begun, told, end = time.monotonic(), [], None
+        ask = subprocess.Popen(
+            [BIN / "skillbus", "ask", "--json", "--skill", "summarize", "--file", book, "--url", system.url, "--timeout", "3000",
+             "Summarize this."], stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        try:
+            for line in ask.stdout:
+                event = json.loads(line)
+                if event["type"] == "job.progress":
+                    told.append(event["data"])
+                    print(f"{time.monotonic() - begun:6.1f} s  {event['data']['fraction']:.2f}  {event['data']['message']}")
+                elif event["type"] in ("job.finished", "job.failed"):
+                    end = event
+            assert ask.wait(10) == 0, end
+        finally:
+            ask.kill()
+            ask.wait()
+        print(f"{time.monotonic() - begun:6.1f} s  {end['data']}")
+        fractions = [data["fraction"] for data in told]
+        assert fractions == sorted(fractions)
+        first = [data["message"] for data in told if data["message"].startswith("read ")]
+        parts = int(first[0].split()[3])
+        assert parts >= size / 8192 and first[:parts + 1] == [f"read {number} of {parts} parts" for number in range(parts + 1)]
+        assert end["data"]["output"]["parts"] and end["data"]["engine"].startswith(("smollm2", "127.0.0.1")), end
+    finally:
+        if system:
+            system.program.close()
         server.close()

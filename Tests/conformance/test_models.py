@@ -1,4 +1,5 @@
 """Skills with a model: what the user sees of it, and what the model server sees of the skills."""
+import json
 import pathlib
 import re
 import shutil
@@ -7,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import System, eventually
+from conftest import BIN, System, eventually
 from http_client import Client
 from models import Model
 
@@ -147,6 +148,32 @@ def test_a_book_is_summarised_in_parts(client, model):
     assert all(f"Chapter {n}." in read for n in range(120))
     # Several at a time, and not all at once.
     assert 2 <= model.control("stats")["peak_active"] <= 20
+
+
+def test_a_whole_book_is_read_and_every_part_of_it_told(with_model, model, tmp_path):
+    chapters = 1200
+    book = tmp_path / "book.txt"
+    book.write_text("\n\n".join(f"Chapter {n}. " + "The river rose and the mill stood still. " * 40 for n in range(chapters)))
+    assert book.stat().st_size > 1_900_000
+    before = model.record.stat().st_size if model.record.exists() else 0
+    answer = subprocess.run(
+        [BIN / "skillbus", "ask", "--json", "--no-cache", "--skill", "summarize", "--file", book, "--url", with_model.url,
+         "What happens in this book?"], capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL)
+    assert answer.returncode == 0, answer.stderr
+    events = [json.loads(line) for line in answer.stdout.splitlines()]
+    told = [event["data"] for event in events if event["type"] == "job.progress"]
+    fractions = [data["fraction"] for data in told]
+    assert fractions == sorted(fractions) and fractions[-1] <= 1
+    # The first reading is of parts of up to 8 KB, each of which is told when it has been read.
+    parts = max(int(data["message"].split()[3]) for data in told if data["message"].startswith("read "))
+    assert parts >= book.stat().st_size / 8192
+    assert {f"read {number} of {parts} parts" for number in range(parts + 1)} <= {data["message"] for data in told}
+    assert [event["data"]["output"]["text"] for event in events if event["type"] == "job.finished"] == [
+        "\n".join(f"- Point {n} of the book." for n in range(1, 6))]
+    with open(model.record) as record:
+        record.seek(before)
+        read = "".join(message["content"] for line in record for message in json.loads(line)["body"]["messages"])
+    assert [n for n in range(chapters) if f"Chapter {n}." not in read] == []
 
 
 def test_a_translation_keeps_code_and_says_what_it_lost(client):
