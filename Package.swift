@@ -100,7 +100,7 @@ let package = Package(
         library("Material", ["SkillKit", "Text"]),
         library("Intent", ["Wire", "Text"]),
         library("SessionStore", ["Wire", "Telemetry", "Lifecycle", "CSQLite", "CPostgres"]),
-        library("Transfers", ["Lifecycle", "CCurl"]),
+        library("Transfers", ["Lifecycle", "CCurl", "CLinux"]),
         library("LLM", ["Transfers", "Wire", "Lifecycle", "Credentials"]),
         library("ModelAccess", ["LLM", "SkillKit", "Text", "Wire", "Lifecycle"]),
         library("SessionClient", ["Transfers", "Wire", "Lifecycle", "Credentials"]),

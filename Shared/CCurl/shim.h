@@ -1,7 +1,9 @@
 #pragma once
 #include <curl/curl.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 // One function per type of argument, since Swift cannot call C variadics.
@@ -76,4 +78,25 @@ static inline curl_socket_t ccurl_open_loopback(void *refused, curlsocktype purp
 static inline CURLcode ccurl_only_loopback(CURL *handle, int *refused) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, ccurl_open_loopback);
     return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, refused);
+}
+
+// Keeps an epoll set up to date with what libcurl waits for, so that what happens on one connection costs nothing for each
+// of the others. `context` is the descriptor of the set, as an integer.
+static inline int ccurl_watch(CURL *handle, curl_socket_t socket, int what, void *context, void *unused) {
+    int set = (int)(intptr_t)context;
+    struct epoll_event event = {.data.fd = socket};
+    (void)handle;
+    (void)unused;
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(set, EPOLL_CTL_DEL, socket, &event);
+        return 0;
+    }
+    if (what & CURL_POLL_IN) event.events |= EPOLLIN;
+    if (what & CURL_POLL_OUT) event.events |= EPOLLOUT;
+    if (epoll_ctl(set, EPOLL_CTL_ADD, socket, &event) != 0 && errno == EEXIST) epoll_ctl(set, EPOLL_CTL_MOD, socket, &event);
+    return 0;
+}
+static inline CURLMcode ccurl_watch_by(CURLM *multi, int set) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, ccurl_watch);
+    return code != CURLM_OK ? code : curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, (void *)(intptr_t)set);
 }

@@ -99,6 +99,7 @@ struct AnswerReader: Sendable {
         guard (try? UTF8Span(validating: bytes.span)) != nil, !bytes.contains(0) else {
             throw NotReadable(reason: "it is no UTF-8")
         }
+        if let usual = ChunkScanner.read(bytes) { return usual }
         do { return try JSONBody.decode(CompletionBody.self, from: bytes) } catch {
             if case .body(_, let reason) = error { throw NotReadable(reason: reason) }
             throw NotReadable(reason: "\(error)")

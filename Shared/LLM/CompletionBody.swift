@@ -16,6 +16,9 @@ struct CompletionBody: Decodable {
         case choices, usage, error, model, object, detail, message
     }
 
+    /// One that says nothing.
+    init() {}
+
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         if let choices = try members.decodeIfPresent([Choice].self, forKey: .choices) {

@@ -102,7 +102,7 @@ public final class Exchange: Sendable {
     public func setDeadline(after duration: Duration) {
         let time = Exchange.time(after: duration)
         let former = storedDeadline.exchange(time, ordering: .relaxed)
-        if time < former { loop.lookAtDeadlines() }
+        if time < former { loop.lookAtDeadlines(at: time) }
     }
 
     private static func time(after duration: Duration) -> UInt64 {

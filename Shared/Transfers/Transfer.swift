@@ -1,18 +1,25 @@
 internal import CCurl
 internal import Glibc
 
+/// What has come since the loop's thread was woken. Lives on that thread.
+final class TransferLoad {
+    var pace = WakePace()
+}
+
 /// An easy handle with what its callbacks need. Lives on the loop's thread.
 final class Transfer {
     let handle: UnsafeMutableRawPointer
     let exchange: Exchange
+    let load: TransferLoad
     private let request: TransferRequest
     private var lines: UnsafeMutablePointer<curl_slist>?
     private var head = TransferHead(status: 0)
     /// What libcurl's callback sets when it has refused a connection to another host.
     private let refused: UnsafeMutablePointer<Int32>
 
-    init?(_ request: TransferRequest, _ exchange: Exchange) {
+    init?(_ request: TransferRequest, _ exchange: Exchange, _ load: TransferLoad) {
         guard let handle = curl_easy_init() else { return nil }
+        self.load = load
         self.handle = handle
         self.exchange = exchange
         self.request = request
@@ -134,6 +141,7 @@ private func receiveBody(
 ) -> Int {
     guard let context else { return 0 }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    transfer.load.pace.bytes += size * count
     let isTaken = transfer.exchange.received(UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isTaken ? size * count : ccurl_pause()
 }

@@ -126,7 +126,8 @@ def measure(folder, asks, log):
             f"peak; {many['start_MB']:.1f} MB before the first")
         rate = many["chunks"] / many["seconds"]
         add(f"client, {STREAMS} streams at a time: CPU a piece", many["cpu_us_chunk"], "us", 50,
-            f"{rate:,.0f} pieces/s take {many['cpu_us_chunk'] * rate / 1e4:.1f} % of a core; connections included")
+            f"at {rate:,.0f} pieces/s {many['cpu_us_chunk'] * rate / 1e4:.1f} % of a core; with the connections "
+            f"{many['whole_us_chunk']:.1f} us")
         print("  20 streams, as fast as they come", file=log, flush=True)
         fast = client(processes, endpoint, 20, "fake/clock?n=1500")
         add("client, 20 streams without a pause: CPU a piece", fast["cpu_us_chunk"], "us", 50,

@@ -1,6 +1,7 @@
 import Glibc
 import LLM
 import Lifecycle
+import Synchronization
 
 /// What the streams of answers cost a client: processor and memory of this process, in which nothing else runs. The
 /// endpoint is another one.
@@ -24,25 +25,23 @@ enum BenchLLM {
         let startMegabytes = peakMegabytes()
         let before = processorSeconds()
         let start = ContinuousClock.now
-        let chunks = try await withThrowingTaskGroup(of: Int.self) { group in
+        let pieces = Pieces(round: streams)
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<streams {
                 group.addTask {
-                    var count = 0
                     for try await event in client.stream(ChatRequest([ChatMessage(.user, "go")])) {
-                        if case .text = event { count += 1 }
+                        if case .text = event { pieces.add(at: processorSeconds) }
                     }
-                    return count
                 }
             }
-            var sum = 0
-            for try await count in group { sum += count }
-            return sum
+            try await group.waitForAll()
         }
+        let (chunks, steady) = pieces.taken
         let elapsed = (ContinuousClock.now - start).components
         let seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18
-        let microseconds = (processorSeconds() - before) * 1e6 / Double(max(chunks, 1))
+        let whole = (processorSeconds() - before) * 1e6 / Double(max(chunks, 1))
         printOutput(
-            #"{"chunks": \#(chunks), "seconds": \#(seconds), "cpu_us_chunk": \#(microseconds), "#
+            #"{"chunks": \#(chunks), "seconds": \#(seconds), "cpu_us_chunk": \#(steady), "whole_us_chunk": \#(whole), "#
                 + #""start_MB": \#(startMegabytes), "peak_MB": \#(peakMegabytes())}"#
         )
     }
@@ -66,5 +65,35 @@ enum BenchLLM {
             return (Double(text.split(whereSeparator: \.isWhitespace).dropFirst().first ?? "") ?? 0) / 1024
         }
         return 0
+    }
+}
+
+/// Counts pieces, and what they cost when all streams are under way: without the connections at the start, and without the
+/// end, when fewer and fewer are left.
+private final class Pieces: Sendable {
+    private struct State {
+        var count = 0
+        var rounds: [Double] = []
+    }
+    private let state = Mutex(State())
+    private let round: Int
+
+    /// - Parameter round: how many pieces are one for each stream.
+    init(round: Int) { self.round = round }
+
+    func add(at seconds: () -> Double) {
+        state.withLock { state in
+            state.count += 1
+            if state.count % round == 0 { state.rounds.append(seconds()) }
+        }
+    }
+
+    /// How many there were, and microseconds of processor time of one in the middle.
+    var taken: (count: Int, microseconds: Double) {
+        state.withLock { state in
+            let last = state.rounds.count - 3
+            guard last > 2 else { return (state.count, 0) }
+            return (state.count, (state.rounds[last] - state.rounds[2]) * 1e6 / Double((last - 2) * round))
+        }
     }
 }
