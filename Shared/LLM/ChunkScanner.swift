@@ -11,8 +11,9 @@ struct ChunkScanner {
         position = bytes.startIndex
     }
 
-    /// What a chunk says; nil where it is none of the usual ones.
+    /// Reads a chunk.
     /// - Parameter bytes: valid UTF-8.
+    /// - Returns: what it says; nil where it is none of the usual ones.
     static func read(_ bytes: ArraySlice<UInt8>) -> CompletionBody? {
         var scanner = ChunkScanner(bytes)
         var body = CompletionBody()

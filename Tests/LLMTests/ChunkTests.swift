@@ -14,7 +14,8 @@ import Wire
             + #""choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}"#,
         #"{"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}],"created":1,"model":"m"}"#,
         #"{ "choices" : [ { "index" : 0 , "delta" : { } , "finish_reason" : "stop" } ] , "usage" : null }"#,
-        #"{"choices":[{"delta":{"content":"a\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00é😀","reasoning_content":null,"tool_calls":null}}]}"#,
+        #"{"choices":[{"delta":{"content":"a\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00é😀","reasoning_content":null,"#
+            + #""tool_calls":null}}]}"#,
         #"{"choices":[{"delta":{"content":""},"finish_reason":""}],"error":null,"stop":false,"created":0}"#,
     ]
     /// What only the long way knows, or nobody.
@@ -27,7 +28,8 @@ import Wire
         #"{"choices":[{"delta":{"reasoning":"x"}}]}"#, #"{"choices":[{"delta":{"content":"\uD83D"}}]}"#,
         #"{"choices":[{"delta":{"content":"\uDE00"}}]}"#, #"{"choices":[{"delta":{"content":"\x"}}]}"#,
         #"{"choices":[{"delta":{"content":"x"}}]} x"#, #"{"choices":[{"delta":{"content":"x"}}],}"#,
-        #"{"choices":[{"delta":{"content":"x"}}],"created":-}"#, #"{"choices":[{"delta":{"content":"x"}}],"timings":{}}"#,
+        #"{"choices":[{"delta":{"content":"x"}}],"created":-}"#,
+        #"{"choices":[{"delta":{"content":"x"}}],"timings":{}}"#,
         #"{"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":1}}"#, #"{"error":{"message":"no"}}"#,
         #"{"choices":[{"delta":{"content":"x"},"message":{"content":"y"}}]}"#, #"{"message":"x","choices":null}"#,
         "{\"choices\":[{\"delta\":{\"content\":\"a\nb\"}}]}",
@@ -76,8 +78,9 @@ import Wire
         var random = SplitMix(state: 20_261_201)
         let texts = (Self.usual + Self.unusual).map { Array($0.utf8) }
         let parts = [
-            "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "1", "-", ".", "e9", " ", "null", "true", "\\u00", "\\ud83d", "é",
-            "\"content\":", "\"delta\":{", "\"index\":0", "\"finish_reason\":\"\"", "\"model\":\"m\"", "x", "\n",
+            "\"", "\\", "{", "}", "[", "]", ",", ":", "0", "1", "-", ".", "e9", " ", "null", "true", "\\u00",
+            "\\ud83d", "é", "\"content\":", "\"delta\":{", "\"index\":0", "\"finish_reason\":\"\"", "\"model\":\"m\"",
+            "x", "\n",
         ].map { Array($0.utf8) }
         var short = 0
         for _ in 0..<20_000 {
