@@ -383,10 +383,12 @@ struct Registry {
             skills: skills.keys.sorted().compactMap { id in
                 guard let entry = skills[id], var manifest = entry.manifest else { return nil }
                 // Any of them may get a job, and each has its own settings.
-                let others = entry.versions.flatMap(\.workers)
-                if !others.isEmpty { manifest.sendsDataTo = [] }
-                for own in others.flatMap(\.registration.manifests) where own.id == id { manifest.addParties(of: own) }
-                let workers = others.map { worker in
+                let registered = entry.versions.flatMap(\.workers)
+                if !registered.isEmpty { manifest.sendsDataTo = [] }
+                for own in registered.flatMap(\.registration.manifests) where own.id == id {
+                    manifest.addParties(of: own)
+                }
+                let workers = registered.map { worker in
                     SkillList.Worker(
                         id: worker.registration.worker,
                         host: worker.registration.host,
