@@ -45,25 +45,29 @@ enum CueWeights {
         _ reading: Reading,
         _ lexicon: Lexicon
     ) {
+        func mayBeWish(_ mention: Reading.Mention) -> Bool {
+            mention.weight >= strong && lexicon.groups[mention.group].role != .talk
+        }
+        var wishes: [Int: Int] = [:]
+        for mention in mentions where mayBeWish(mention) { wishes[mention.group, default: 0] += 1 }
         for index in mentions.indices where mentions[index].isHan && mentions[index].shape == nil {
             guard isObject(mentions[index].range, reading) else { continue }
             let group = mentions[index].group
-            let isBesideWish = mentions.contains { mention in
-                mention.weight >= strong && mention.group != group && lexicon.groups[mention.group].role != .talk
-            }
-            if isBesideWish { mentions[index].weight *= aside }
+            guard wishes.contains(where: { $0.key != group }) else { continue }
+            if mayBeWish(mentions[index]), let count = wishes[group] { wishes[group] = count > 1 ? count - 1 : nil }
+            mentions[index].weight *= aside
         }
     }
 
     private static func isObject(_ range: Range<Int>, _ reading: Reading) -> Bool {
         // Only a noun can be one: 总结 is no place in 总结中小企业的难题.
-        guard reading.matches.contains(where: { $0.range == range && reading.has(.object, $0) }) else { return false }
+        let (match, before) = reading.match(at: range.lowerBound)
+        guard let match, match.range == range, reading.has(.object, match) else { return false }
         let units = reading.units.list
         if isInside(units[range.upperBound - 1].scalar) { return true }
         if units.indices.contains(range.upperBound), isInside(units[range.upperBound].scalar) { return true }
-        return reading.matches.contains {
-            $0.range.upperBound == range.lowerBound && $0.range.count > 1 && reading.has(.deictic, $0)
-        }
+        guard let before, before.range.upperBound == range.lowerBound else { return false }
+        return before.range.count > 1 && reading.has(.deictic, before)
     }
 
     /// 里 中

@@ -12,6 +12,8 @@ struct InstructionSplitter {
         let bonus: Double
         /// Whether it stands before the rest like a heading, in a few words: nothing else of the text is as likely.
         var isHeading = false
+        /// Whether only the end of a sentence parts the two.
+        var isSentence = false
     }
 
     /// Longest instruction, in bytes.
@@ -25,6 +27,8 @@ struct InstructionSplitter {
     private static let pageLength = 60
     /// A text that is cut nowhere is read up to this many bytes from either end.
     private static let wholeLimit = 1500
+    /// More than words have, with the marks around them.
+    private static let bytesPerWord = 64
 
     let bytes: [UInt8]
 
@@ -44,7 +48,8 @@ struct InstructionSplitter {
     static func visualLength(_ bytes: ArraySlice<UInt8>, limit: Int = 400) -> Int {
         var count = 0
         var isInWord = false
-        for byte in bytes {
+        // A word without an end is no reason to read all of it.
+        for byte in bytes.prefix(limit * bytesPerWord) {
             if byte < 0x80 {
                 let isLetter = 0x30...0x39 ~= byte || 0x41...0x5A ~= byte || 0x61...0x7A ~= byte || byte == 0x27
                 if isLetter, !isInWord { count += 1 }
@@ -202,7 +207,11 @@ struct InstructionSplitter {
         for (back, start) in tail.suffix(2).reversed().enumerated() {
             found.append(candidate(start..<all.upperBound, all.lowerBound..<start, back == 0 ? 0.02 : 0.01))
         }
-        return found.compactMap { $0 }
+        return found.compactMap { $0 }.map { candidate in
+            var candidate = candidate
+            candidate.isSentence = true
+            return candidate
+        }
     }
 
     /// Where sentences end, after their mark.
@@ -301,8 +310,15 @@ enum Quotation {
         var outside = String.UnicodeScalarView()
         var longest = String.UnicodeScalarView()
         var rest = text.unicodeScalars[...]
+        // Where one mark is not closed, no later one of its kind is.
+        var unclosed: Set<Unicode.Scalar> = []
         while let first = rest.first {
-            if let close = closing[first], let end = rest.dropFirst().firstIndex(of: close) {
+            var end: String.UnicodeScalarView.Index?
+            if let close = closing[first], !unclosed.contains(close) {
+                end = rest.dropFirst().firstIndex(of: close)
+                if end == nil { unclosed.insert(close) }
+            }
+            if let end {
                 let inside = rest[rest.index(after: rest.startIndex)..<end]
                 // The title of a work is no material.
                 if first != "\u{300A}", inside.count > longest.count { longest = String.UnicodeScalarView(inside) }

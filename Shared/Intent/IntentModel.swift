@@ -26,6 +26,8 @@ public struct IntentModel: Sendable {
     private static let exampleThreshold = 0.8
     /// Up to this length, in words and Han characters, a text may be one sentence.
     private static let sentenceLength = 60
+    /// How much more a sentence is worth that speaks to the reader.
+    private static let addressedBonus = 0.15
     /// How many skills are named when none serves.
     private static let nearestCount = 3
 
@@ -145,7 +147,10 @@ public struct IntentModel: Sendable {
                 if candidate.isHeading, value >= Self.headingThreshold {
                     value = max(value, Self.instructionThreshold) + Self.headingBonus
                 }
-                guard value >= Self.instructionThreshold, value + candidate.bonus > best?.value ?? 0 else { continue }
+                guard value >= Self.instructionThreshold else { continue }
+                // Of sentences, one that speaks to the reader is asked; another one may only say how things are.
+                if candidate.isSentence, isAddressed(candidate.instruction, result) { value += Self.addressedBonus }
+                guard value + candidate.bonus > best?.value ?? 0 else { continue }
                 if candidate.bonus < 0.1, alsoAsks(splitter, candidate.material, beside: result) { continue }
                 best = (
                     value + candidate.bonus,
@@ -175,8 +180,10 @@ public struct IntentModel: Sendable {
     private func instructionValue(_ result: SkillScorer.Result, questionsCount: Bool = false) -> Double {
         var value = 0.0
         for mention in result.mentions {
-            let role = lexicon.groups[mention.group].role
-            if role != .talk, role != .source || questionsCount { value = max(value, mention.weight) }
+            let group = lexicon.groups[mention.group]
+            // What nobody here does is asked for of nobody: "book a table" in a page about an inn.
+            if group.kind == .deed, index.owners[mention.group].isEmpty, !questionsCount { continue }
+            if group.role != .talk, group.role != .source || questionsCount { value = max(value, mention.weight) }
         }
         // Skills of a kind that the lexicon does not know are found by their own words.
         for skill in result.totals.indices where skill != index.fallback {
@@ -184,6 +191,13 @@ public struct IntentModel: Sendable {
             if isItsOwn { value = max(value, 0.95 * result.totals[skill]) }
         }
         return value + (value > 0 && result.reading.grammar.contains(.deictic) ? 0.08 : 0)
+    }
+
+    /// Whether a sentence is said to somebody: it asks, begins with what is to be done, or says please.
+    private func isAddressed(_ text: String, _ result: SkillScorer.Result) -> Bool {
+        let grammar = result.reading.grammar
+        if !grammar.isDisjoint(with: [.deictic, .filler]) || text.hasSuffix("?") || text.hasSuffix("？") { return true }
+        return result.mentions.contains { $0.range.lowerBound == 0 }
     }
 
     /// Whether a short rest of a text asks for something else, and so is no material.

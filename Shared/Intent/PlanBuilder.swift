@@ -34,9 +34,12 @@ struct PlanBuilder {
         let reading = result.reading
         var wishes: [Wish] = []
         var boundary: Reading.Boundary = []
+        // Mentions are in the order of their clauses.
+        var rest = result.mentions[...]
         for (number, clause) in reading.clauses.enumerated() {
             boundary.formUnion(clause.boundary)
-            let mentions = result.mentions.filter { $0.clause == number }
+            let mentions = rest.prefix { $0.clause == number }
+            rest = rest.dropFirst(mentions.count)
             guard let found = wish(mentions, result) ?? learnedWish(clause, result) else { continue }
             if !wishes.contains(where: { $0.skill == found.skill }) {
                 wishes.append(
@@ -58,7 +61,7 @@ struct PlanBuilder {
     typealias Found = (skill: Int, group: Int?, score: Double)
 
     /// What the cues of a clause ask for.
-    private func wish(_ mentions: [Reading.Mention], _ result: SkillScorer.Result) -> Found? {
+    private func wish(_ mentions: ArraySlice<Reading.Mention>, _ result: SkillScorer.Result) -> Found? {
         guard !mentions.isEmpty else { return nil }
         let scores = scorer.cueScores(mentions, result.reading)
         guard let best = index.best(scores.indices.filter { $0 != index.fallback }, by: { scores[$0] }),

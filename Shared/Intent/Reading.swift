@@ -80,7 +80,7 @@ struct Reading {
 
     /// The clause that holds a unit.
     func clause(of unit: Int) -> Int {
-        max(0, (clauses.firstIndex { $0.range.lowerBound > unit } ?? clauses.count) - 1)
+        max(0, clauses.firstInOrder { $0.range.lowerBound > unit } - 1)
     }
 
     func has(_ grammar: Lexicon.Grammar, _ match: Match) -> Bool {
@@ -89,8 +89,20 @@ struct Reading {
 
     /// Whether a clause has a word of grammar.
     func clause(_ clause: Int, has grammar: Lexicon.Grammar) -> Bool {
-        let range = clauses[clause].range
-        return matches.contains { range.contains($0.range.lowerBound) && has(grammar, $0) }
+        matches(in: clauses[clause].range).contains { has(grammar, $0) }
+    }
+
+    /// The match that begins at a unit, and the one before it.
+    func match(at unit: Int) -> (match: Match?, before: Match?) {
+        let next = matches.firstInOrder { $0.range.lowerBound >= unit }
+        let match = next < matches.count && matches[next].range.lowerBound == unit ? matches[next] : nil
+        return (match, next > 0 ? matches[next - 1] : nil)
+    }
+
+    /// The matches that begin in a range.
+    func matches(in range: Range<Int>) -> ArraySlice<Match> {
+        let first = matches.firstInOrder { $0.range.lowerBound >= range.lowerBound }
+        return matches[first...].prefix { $0.range.lowerBound < range.upperBound }
     }
 
     // MARK: Passes

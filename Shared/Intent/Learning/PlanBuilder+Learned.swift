@@ -2,6 +2,8 @@
 extension PlanBuilder {
     /// A part with fewer words is none of its own.
     private static let shortestPart = 2
+    /// A text of more parts is a list, or a page, and no row of wishes.
+    private static let mostParts = 16
     /// A part that is less like any skill is not asked about, however low the thresholds.
     private static let partThreshold = 0.05
     /// A part of its own has this share of the chance for one skill: half a sentence often has a little of many.
@@ -22,7 +24,7 @@ extension PlanBuilder {
         }
         let reading = result.reading
         let parts = self.parts(reading)
-        guard parts.count > 1 else { return [] }
+        guard 2...Self.mostParts ~= parts.count else { return [] }
         var skills: [Int] = []
         for part in parts where part.count >= Self.shortestPart {
             let isActive = reading.isActive.indices.map { part.contains($0) }
@@ -42,7 +44,8 @@ extension PlanBuilder {
 
     /// What a clause without cues asks for beside others that have some: a skill of a kind that the lexicon does not know.
     func learnedWish(_ clause: Reading.Clause, _ result: SkillScorer.Result) -> Found? {
-        guard let learned = scorer.learned, index.hasUnknownKinds, result.reading.clauses.count > 1,
+        guard let learned = scorer.learned, index.hasUnknownKinds,
+            2...Self.mostParts ~= result.reading.clauses.count,
             clause.range.count >= Self.shortestPart
         else { return nil }
         let isActive = result.reading.isActive.indices.map { clause.range.contains($0) && result.reading.isActive[$0] }
