@@ -90,7 +90,8 @@ import Wire
         }
         let turns = try await store.unsummarised(in: session.id, before: .max, limit: 9).turns
         for (word, turn) in zip(["plugh-the-first", "xyzzy-the-second"], turns) {
-            let text = String(repeating: "\(word) ", count: 200)
+            // As long as one may be, which is more than a page has room for.
+            let text = String(String(repeating: "\(word) ", count: 300).prefix(4096))
             let summary = ConversationSummary(text: text, last: turn.number, turns: 1, time: .now)
             try await store.summarised(session.id, as: summary)
         }
