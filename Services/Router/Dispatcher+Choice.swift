@@ -130,7 +130,7 @@ extension Dispatcher {
 
     /// A job that chooses will not be ended by its worker, and no other is asked.
     mutating func endChoice(_ job: Job, _ reason: String, now: UInt64) {
-        fail(job, JobError(code: JobError.Code.skillFailed, message: "the model was not asked to the end: \(reason)"), now: now)
+        fail(job, JobError(code: JobError.Code.skillFailed, message: "no answer of a model: \(reason)"), now: now)
     }
 
     /// A job that chooses has ended.
@@ -192,9 +192,8 @@ extension Dispatcher {
             choosing[id] = nil
             planning[id]?.isChoosing = false
             if let job { cancel(job, now: now) }
-            let reason =
-                waitsForSlot
-                ? noSlot(job?.skill ?? "") : "no answer of a model within \(Dispatcher.seconds(waiting.until - waiting.began))"
+            let time = Dispatcher.seconds(waiting.until - waiting.began)
+            let reason = waitsForSlot ? noSlot(job?.skill ?? "") : "no answer of a model within \(time)"
             decide(waiting.task, waiting.local, reason, now: now)
         }
     }

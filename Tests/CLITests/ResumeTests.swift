@@ -9,9 +9,14 @@ import Wire
 struct ResumeTests {
     private let summary = #"{"text":"- tide mills\n- \u001b[31mred","requests":7,"time":"2026-11-30T08:00:00.000Z"}"#
 
-    private func resume(_ gateway: FakeGateway, _ words: [String] = []) async throws -> (output: String, error: String) {
+    private func resume(_ gateway: FakeGateway, _ words: [String] = []) async throws -> (output: String, error: String)
+    {
         let environment = ["SKILLBUS_URL": gateway.url]
-        let asked = try await run(skillbus, ["ask", "hello", "--session", FakeGateway.session], environment: environment)
+        let asked = try await run(
+            skillbus,
+            ["ask", "hello", "--session", FakeGateway.session],
+            environment: environment
+        )
         #expect(asked.code == 0)
         let result = try await run(skillbus, ["resume", FakeGateway.session] + words, environment: environment)
         #expect(result.code == 0)

@@ -129,7 +129,8 @@ struct CacheTests {
     }
 
     @Test(arguments: [
-        "text", "material", "arguments", "history", "summary", "previous", "privacy", "tenant", "attachment", "no cache",
+        "text", "material", "arguments", "history", "summary", "previous", "privacy", "tenant", "attachment",
+        "no cache",
     ])
     func whatDiffersIsAnotherInput(what: String) throws {
         var (bench, peer) = try bench()

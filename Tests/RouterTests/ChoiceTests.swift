@@ -258,9 +258,10 @@ struct ChoiceTests {
 
     @Test func whatAChooserSaysIsBounded() throws {
         let long = String(repeating: "长", count: 100_000)
-        for values in [["reason": .string(long)], ["skill": .string(long)], ["skill": "other", "model": .string(long)]]
-            as [[String: JSONValue]]
-        {
+        let said: [[String: JSONValue]] = [
+            ["reason": .string(long)], ["skill": .string(long)], ["skill": "other", "model": .string(long)],
+        ]
+        for values in said {
             var (bench, asker) = try bench()
             try open(&bench)
             try end(&bench, bench.taken().dispatches[0].0, asker, values)

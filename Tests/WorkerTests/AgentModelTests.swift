@@ -122,6 +122,16 @@ import Wire
         #expect(run.error?.message.contains("the router has no plan for this either") == true)
     }
 
+    @Test func whereThePlanFailsTooTheModelsFailureIsTheAnswer() async throws {
+        let server = try ScriptedServer { _, connection in connection.answer(401, #"{"error":{"message":"no"}}"#) }
+        let run = await run(
+            try ModelServer.access(server, rounds: 1),
+            calls: { _, _ throws(SkillError) in throw SkillError("gone", "nothing was found", retryable: true) }
+        )
+        #expect(run.error?.code == "model_key" && run.error?.retryable == false)
+        #expect(run.error?.message.contains("the router's plan failed too: find: nothing was found") == true)
+    }
+
     /// What may have been done and must not be done twice ends the run.
     @Test func afterACallOfUnknownOutcomeNothingIsRunInstead() async throws {
         let server = try ScriptedServer { request, connection in

@@ -14,8 +14,8 @@ struct PlanRun: Sendable {
     let context: SkillContext
 
     /// Runs it.
-    /// - Throws: `SkillError` where there is no plan, which is the model's failure where that was asked, or where no last step
-    ///   finished; `CancellationError`.
+    /// - Throws: `SkillError` where there is no plan, or no last step finished: the model's failure where one was asked;
+    ///   `CancellationError`.
     func run() async throws -> SkillOutput {
         context.engine(ModelAccess.offline)
         let plan = try await plan()
@@ -113,8 +113,11 @@ struct PlanRun: Sendable {
         let used = Set(plan.steps.filter { outputs[$0.id] != nil }.flatMap(\.after))
         let last = plan.steps.filter { !used.contains($0.id) }.compactMap { outputs[$0.id] }
         if last.isEmpty {
-            throw failures.first { $0.error.code != JobError.Code.dependencyFailed }?.error
-                ?? SkillError(JobError.Code.skillFailed, words.noSkills)
+            let cause = failures.first { $0.error.code != JobError.Code.dependencyFailed }
+            guard var failure else { throw cause?.error ?? SkillError(JobError.Code.skillFailed, words.noSkills) }
+            // What the user has to see to is the model; often the step has failed for the same.
+            if let cause { failure.message = words.planFailed(failure.message, cause.step.skill, cause.error.message) }
+            throw failure
         }
         var merged = SkillOutput(text: last.map(\.text).joined(separator: "\n\n"), parts: last.flatMap(\.parts))
         let notes = failures.map { words.failed($0.step.skill, $0.error.message) }

@@ -98,6 +98,9 @@ struct Words: Sendable {
     func noPlanEither(_ message: String) -> String {
         say("\(message); the router has no plan for this either", "\(message)；路由器也没有适合这个请求的计划")
     }
+    func planFailed(_ message: String, _ skill: String, _ reason: String) -> String {
+        say("\(message); the router's plan failed too: \(skill): \(reason)", "\(message)；路由器的计划也失败了：\(skill)：\(reason)")
+    }
     func noPlan(_ nearest: String, hasModel: Bool) -> Failure {
         Failure(
             message: say(
