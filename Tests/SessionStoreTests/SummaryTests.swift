@@ -95,7 +95,8 @@ import Wire
             let summary = ConversationSummary(text: text, last: turn.number, turns: 1, time: .now)
             try await store.summarised(session.id, as: summary)
         }
-        #expect(try files(of: folder, have: "xyzzy-the-second"))
+        // The files are read one after the other, and what is in the one may be moved to the other meanwhile.
+        #expect(try (1...20).contains { _ in try files(of: folder, have: "xyzzy-the-second") })
         try await store.forget(session.id, owner: session.owner)
         #expect(try !files(of: folder, have: "xyzzy-the-second"))
         #expect(try !files(of: folder, have: "plugh-the-first"))
