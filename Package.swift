@@ -107,7 +107,7 @@ let package = Package(
         library("HTTPServer", ["CMicroHTTPD", "CLinux", "Lifecycle"]),
         library("DocumentIndex", ["Text", "CSQLite", "CLinux"]),
 
-        service("Router", path: "Router", ["Bus", "Credentials", "Wire", "Intent", "Telemetry", "Lifecycle"]),
+        service("Router", path: "Router", ["Bus", "Credentials", "Wire", "Intent", "Telemetry", "Text", "Lifecycle"]),
         service(
             "Gateway",
             path: "Gateway",

@@ -71,7 +71,7 @@ extension Dispatcher {
         close(flight)
         job.flight = nil
         let manifest = worker?.registration.manifests.first { $0.id == job.skill }
-        if manifest?.version == flight.key.version {
+        if manifest?.version == flight.key.version, finished.provisional != true {
             cache.store(payload, text: finished.output.text, for: flight.key, until: now + flight.lifetime)
         }
         for follower in flight.followers {

@@ -45,7 +45,7 @@ extension Dispatcher {
         if !job.isCancelled { worker?.entry(of: job.skill)?.backlog.ended(after: now &- min(job.leased, now)) }
         defer { if let worker { fill(worker, now: now) } }
         let mayTryAgain =
-            header.flags.contains(.retryable) && !job.isCancelled
+            header.flags.contains(.retryable) && !job.isCancelled && !job.isChoice
             && job.spentAttempts + 1 < Dispatcher.maximumAttempts && registry.isIdempotent(job.skill)
         if mayTryAgain {
             job.spentAttempts += 1
@@ -58,7 +58,7 @@ extension Dispatcher {
         }
         job.state = .ended(worker: peer)
         if job.flight != nil { landed(job, terminalRecord(), by: worker, now: now) }
-        if job.request != nil || job.caller != nil || isChoice(job), let (kind, payload) = terminalRecord() {
+        if job.request != nil || job.caller != nil || job.isChoice, let (kind, payload) = terminalRecord() {
             passOn(job, kind, payload, now: now)
         }
         return .forward(job.gateway)
@@ -154,8 +154,8 @@ extension Dispatcher {
     /// A job's end was lost on its way to the gateway, and then its worker was: nobody else has its output.
     mutating func lostEnd(_ job: Job, now: UInt64) {
         job.isEndMissing = false
-        // Whoever called it has had its output, and its request goes on with that.
-        guard job.caller == nil else { return forget(job) }
+        // Whoever called it has had its output, and its request goes on with that; or with the choice that it made.
+        guard job.caller == nil, !job.isChoice else { return forget(job) }
         if job.isCancelled {
             return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         }

@@ -186,6 +186,7 @@ extension Dispatcher {
         if job.isCancelled {
             return fail(job, JobError(code: JobError.Code.cancelled, message: "cancelled"), now: now)
         }
+        if job.isChoice { return endChoice(job, reason, now: now) }
         if !registry.isIdempotent(job.skill), isAccepted || mayHaveBegun {
             return fail(job, outcomeUnknown(job, reason), now: now)
         }
@@ -256,6 +257,7 @@ extension Dispatcher {
             if error.code == JobError.Code.draining { worker.isDraining = true }
             // Its credit was wrong; the next heartbeat says what it is.
             worker.credit = 0
+            if job.isChoice { return endChoice(job, error.message, now: now) }
             guard let entry = registry.skills[job.skill] else { return fail(job, unknown(job.skill), now: now) }
             entry.queue.prepend(job)
             fill(entry, now: now)
@@ -273,6 +275,7 @@ extension Dispatcher {
         guard registry.isIdempotent(job.skill), !job.isCancelled else {
             return lost(job, reason: "its worker stopped", now: now)
         }
+        if job.isChoice { return endChoice(job, "its worker is shutting down", now: now) }
         tryAgain(job, reason: "its worker is shutting down", after: 0, now: now)
     }
 

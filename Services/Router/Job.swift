@@ -59,6 +59,8 @@ final class Job {
     let caller: Caller?
     /// Set for the steps of a plan that the router made.
     let request: PlannedRequest?
+    /// Whether it chooses the skill of its request: it is run once, whatever happens to it.
+    let isChoice: Bool
     /// When its request must be over; nil for never.
     let deadline: UInt64?
     let submitted: UInt64
@@ -116,7 +118,8 @@ final class Job {
         caller: Caller? = nil,
         request: PlannedRequest? = nil,
         priority: Priority = .normal,
-        origin: (tenant: UInt64, session: UInt64)? = nil
+        origin: (tenant: UInt64, session: UInt64)? = nil,
+        isChoice: Bool = false
     ) {
         self.id = id
         self.skill = skill
@@ -127,6 +130,7 @@ final class Job {
         self.deadline = deadline
         self.caller = caller
         self.request = request
+        self.isChoice = isChoice
         submitted = now
         size = parcel.count
         self.priority = priority

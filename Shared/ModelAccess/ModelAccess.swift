@@ -1,6 +1,7 @@
 public import LLM
 public import Lifecycle
 public import SkillKit
+internal import Text
 internal import Wire
 
 /// What a skill may ask of models, and the one place where it is decided whether a call may leave this host: by the
@@ -87,7 +88,9 @@ public struct ModelAccess: Sendable {
             return SkillModel(client: client, allowsOutside: true, context: context, isChinese: isChinese)
         } catch {
             switch error.code {
-            case JobError.Code.localOnly, JobError.Code.notAllowed: break
+            case JobError.Code.localOnly: break
+            // For this once: the next one is asked again.
+            case JobError.Code.notAllowed: context.provisional()
             default: throw error
             }
         }
@@ -105,5 +108,10 @@ public struct ModelAccess: Sendable {
         return nil
     }
 
-    static func name(_ endpoint: Endpoint) -> String { endpoint.model.isEmpty ? endpoint.origin : endpoint.model }
+    static func name(_ endpoint: Endpoint) -> String {
+        short(endpoint.model.isEmpty ? endpoint.origin : endpoint.model)
+    }
+
+    /// A model's name as it is shown, since an endpoint may call it whatever it likes.
+    public static func short(_ name: String) -> String { String(name.start(ofBytes: Limits.shortString)) }
 }

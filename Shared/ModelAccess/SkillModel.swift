@@ -109,14 +109,16 @@ public struct SkillModel: Sendable {
     }
 
     /// Says in the events which model an answer is of.
-    public func credit(_ answer: ChatAnswer) { context.engine(answer.engine) }
+    public func credit(_ answer: ChatAnswer) { context.engine(ModelAccess.short(answer.engine)) }
 
-    /// Says in the events that the work is done without a model after all, and why.
+    /// Says in the events that the work is done without a model after all, and why. What comes of it is no answer to the same
+    /// input later.
     /// - Throws: `CancellationError`, where the work is not wanted any more.
     public func fallBack(after error: LLMError) throws(CancellationError) {
         if error.kind == .cancelled { throw CancellationError() }
         let what = ModelFailure(error, isChinese: isChinese).message
         context.engine(ModelAccess.offline)
+        context.provisional()
         context.progress(isChinese ? "\(what)；改用离线方式" : "\(what); going on without a model")
     }
 

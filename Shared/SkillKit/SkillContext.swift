@@ -62,6 +62,10 @@ public struct SkillContext: Sendable {
     /// names as its engine.
     public func engine(_ name: String) { reporter.report(.engine(name)) }
 
+    /// Says that the output is only what can be done now, since something that is set up did not do its part: it is then no
+    /// answer to the same input later. A skill is that, too, that has called one which is.
+    public func provisional() { reporter.report(.provisional) }
+
     /// Runs another skill through the bus and returns its output. It shares this execution's deadline and is cancelled
     /// with it. Several calls may run at a time.
     /// - Parameters:
@@ -69,6 +73,9 @@ public struct SkillContext: Sendable {
     ///   - text: what it is asked.
     ///   - material: what it is to work on, where that is not the text.
     ///   - arguments: for it, an object.
+    ///   - attachments: files that it gets.
+    ///   - history: the turns before the text, where it is to know them.
+    ///   - summary: what was said before those, in short.
     ///   - previous: outputs that it is to work on, as a step of a plan works on those of the steps before.
     /// - Returns: its output.
     /// - Throws: `SkillError` with the code and the words of the called skill's failure.
@@ -77,6 +84,9 @@ public struct SkillContext: Sendable {
         text: String,
         material: String? = nil,
         arguments: JSONValue = [:],
+        attachments: [SkillInput.Attachment] = [],
+        history: [JobInput.Turn] = [],
+        summary: String? = nil,
         previous: [JobInput.Previous] = []
     ) async throws(SkillError) -> SkillOutput {
         guard depth + 1 <= Limits.planDepth else {
@@ -84,6 +94,8 @@ public struct SkillContext: Sendable {
         }
         var size = text.utf8.count + (material?.utf8.count ?? 0) + ((try? JSONBody.encode(arguments).count) ?? 0)
         if !previous.isEmpty { size += (try? JSONBody.encode(previous).count) ?? 0 }
+        if !history.isEmpty { size += (try? JSONBody.encode(history).count) ?? 0 }
+        size += attachments.reduce(summary?.utf8.count ?? 0) { $0 + $1.data.count }
         // What is around them takes less than the difference.
         guard size <= Limits.message - Limits.inlineBody else {
             throw SkillError(
@@ -96,12 +108,16 @@ public struct SkillContext: Sendable {
             text: text,
             material: material,
             arguments: arguments,
+            attachments: attachments.isEmpty
+                ? nil : attachments.map { .init(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count) },
+            history: history.isEmpty ? nil : history,
+            summary: summary,
             previous: previous.isEmpty ? nil : previous,
             depth: depth + 1,
             privacy: privacy == .localOnly ? nil : privacy,
             approved: approved.isEmpty ? nil : approved
         )
-        return try await reporter.call(skill, input)
+        return try await reporter.call(skill, input, attachments)
     }
 }
 
@@ -115,10 +131,24 @@ extension SkillContext {
     /// - Parameters:
     ///   - text: what a user would write, up to 1 MiB.
     ///   - history: the turns before it.
+    ///   - attachments: files that come with it.
     /// - Returns: the plan; of the mode `none` where no skill serves the text.
     /// - Throws: `SkillError`: `no_router`, `overloaded`, `bad_message` for a text that is too long, or `cancelled`.
-    public func route(_ text: String, history: [JobInput.Turn] = []) async throws(SkillError) -> Plan {
-        try await reporter.route(Query(ask: .route, text: text, history: history.isEmpty ? nil : history))
+    public func route(
+        _ text: String,
+        history: [JobInput.Turn] = [],
+        attachments: [SkillInput.Attachment] = []
+    ) async throws(SkillError) -> Plan {
+        let files = attachments.map {
+            JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count)
+        }
+        let query = Query(
+            ask: .route,
+            text: text,
+            history: history.isEmpty ? nil : history,
+            attachments: files.isEmpty ? nil : files
+        )
+        return try await reporter.route(query)
     }
 
     /// Whether ``disclose(party:bytes:purpose:)`` would return at once, without a question: for who has no time to wait
@@ -191,6 +221,8 @@ public enum SkillEvent: Hashable, Sendable {
     case retrying(String)
     /// What does the work.
     case engine(String)
+    /// The output will be no answer to the same input later.
+    case provisional
     /// It ended well.
     case finished(SkillOutput)
     /// It failed.
@@ -201,8 +233,12 @@ public enum SkillEvent: Hashable, Sendable {
 public protocol SkillReporter: Sendable {
     /// Takes an event. Never blocks for long.
     func report(_ event: SkillEvent)
-    /// Runs another skill.
-    func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput
+    /// Runs another skill. The input describes the files, in their order.
+    func call(
+        _ skill: String,
+        _ input: JobInput,
+        _ files: [SkillInput.Attachment]
+    ) async throws(SkillError) -> SkillOutput
     /// Asks the user whether data may go to an outside party, and waits for the answer.
     func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool
     /// What skills can be called now.

@@ -46,6 +46,8 @@ final class WorkerExecution: Sendable {
         var streamedText = false
         /// What does the work, where the execution says so itself.
         var engine: String?
+        /// Whether its output is to be no answer to the same input later.
+        var isProvisional = false
         var stopReason: JobError?
         var stopLimit: UInt64
         var openCalls = 0
@@ -203,6 +205,8 @@ final class WorkerExecution: Sendable {
         let leavesTaskIntact: Bool
         /// What did the work, where the execution has said so itself.
         let engine: String?
+        /// Whether the output is no answer to the same input later.
+        let isProvisional: Bool
     }
 
     /// The skill's function has returned. Before its terminal record is made.
@@ -214,13 +218,17 @@ final class WorkerExecution: Sendable {
                 wasStopped: state.stopReason != nil,
                 hasStreamedText: state.streamedText,
                 leavesTaskIntact: state.stopReason == nil && !state.isFenced,
-                engine: state.engine
+                engine: state.engine,
+                isProvisional: state.isProvisional
             )
         }
     }
 
     /// Takes what does the work.
     func engine(_ name: String) { state.withLock { $0.engine = name } }
+
+    /// Takes that its output is only what can be done now.
+    func provisional() { state.withLock { $0.isProvisional = true } }
 
     /// Whether its slot becomes free now: when the function has returned and the router has been told, or will not be.
     /// True once. Credit and events then say the same, so that no job meets a worker without a free slot.

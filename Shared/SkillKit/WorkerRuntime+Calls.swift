@@ -27,6 +27,7 @@ extension WorkerRuntime {
             guard payload.count <= Limits.event else { return saidTooMuch(execution, "a reason to try again", payload) }
             mustWake = execution.record(.retrying, payload)
         case .engine(let name): return execution.engine(name)
+        case .provisional: return execution.provisional()
         case .started, .finished, .failed: return  // the runtime's own to say
         }
         if mustWake { wake(execution) }
@@ -48,27 +49,33 @@ extension WorkerRuntime {
     func call(
         _ skill: String,
         _ input: JobInput,
+        _ frames: [SharedFrame],
         by execution: WorkerExecution
     ) async -> Result<SkillOutput, SkillError> {
         guard let body = try? JobBody.encode(skill: skill, input: input) else {
             return .failure(SkillError(JobError.Code.badMessage, "the call of \(skill) cannot be encoded"))
         }
         let caller = execution.execution
+        let message = Outgoing(
+            Header(.call, job: caller.job, generation: caller.generation, attempt: caller.attempt),
+            body: body,
+            attachments: frames
+        )
+        do throws(WireError) { try message.check() } catch {
+            return .failure(SkillError("too_large", "the call of \(skill) cannot be sent: \(error)"))
+        }
         // The caller's slot is free while it waits, or two levels of calls could wait for each other for ever.
         let number = beginWaiting(execution)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let link = execution.route.link
-                state.withLock { $0.calls[number] = Call(link: link, continuation: continuation) }
-                let header = Header(
-                    .call,
-                    job: caller.job,
-                    generation: caller.generation,
-                    attempt: caller.attempt,
-                    sequence: number
-                )
+                state.withLock {
+                    $0.calls[number] = Call(link: link, execution: execution, continuation: continuation)
+                }
+                var message = message
+                message.header.sequence = number
                 do {
-                    try client.send(Outgoing(header, body: body), to: link)
+                    try client.send(message, to: link)
                 } catch {
                     resolve(number, .failure(SkillError(JobError.Code.noRouter, "no router", retryable: true)))
                 }
@@ -109,6 +116,7 @@ extension WorkerRuntime {
 
     func result(_ header: Header, _ body: [UInt8]) {
         if header.value == 0, let finished = try? JSONBody.decode(JobFinished.self, from: body) {
+            if finished.provisional == true { state.withLock { $0.calls[header.sequence] }?.execution.provisional() }
             resolve(header.sequence, .success(finished.output))
         } else if let error = try? JSONBody.decode(JobError.self, from: body) {
             let failure = SkillError(error.code, error.message, hint: error.hint, retryable: error.retryable)

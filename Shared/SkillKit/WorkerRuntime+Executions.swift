@@ -10,6 +10,7 @@ extension WorkerRuntime: ExecutionRunner {
         let end: WorkerExecution.Return
         do {
             guard execution.begin(in: task) else { throw CancellationError() }
+            let input = try SkillInput(work.input, work.frames)
             let context = SkillContext(
                 session: work.input.session,
                 execution: execution.execution,
@@ -18,15 +19,24 @@ extension WorkerRuntime: ExecutionRunner {
                 depth: work.input.depth ?? 0,
                 privacy: work.input.privacy ?? .localOnly,
                 approved: work.input.approved ?? [],
-                reporter: Reporter(runtime: self, execution: execution)
+                reporter: Reporter(
+                    runtime: self,
+                    execution: execution,
+                    files: work.frames.isEmpty ? nil : GivenFiles(files: input.attachments, frames: work.frames)
+                )
             )
-            let input = try SkillInput(work.input, work.frames)
             let output = try await execution.skill.execute(input, work.input.arguments, context)
             end = execution.returned()
             if end.wasStopped, let reason = execution.stopReason {
                 fail(execution, reason)
             } else {
-                finish(execution, output, hasStreamedText: end.hasStreamedText, engine: end.engine)
+                finish(
+                    execution,
+                    output,
+                    hasStreamedText: end.hasStreamedText,
+                    engine: end.engine,
+                    isProvisional: end.isProvisional
+                )
             }
         } catch {
             end = execution.returned()
@@ -44,12 +54,15 @@ extension WorkerRuntime: ExecutionRunner {
         _ execution: WorkerExecution,
         _ output: SkillOutput,
         hasStreamedText: Bool,
-        engine: String? = nil
+        engine: String? = nil,
+        isProvisional: Bool = false
     ) {
         let milliseconds = Monotonic.milliseconds - execution.startTime
         let engine = engine ?? execution.skill.engine
         do {
-            let payload = try JobFinished(output: output, engine: engine, milliseconds: milliseconds).encoded()
+            var finished = JobFinished(output: output, engine: engine, milliseconds: milliseconds)
+            if isProvisional { finished.provisional = true }
+            let payload = try finished.encoded()
             guard payload.count <= Limits.output else {
                 throw WireError.tooLarge(what: "output", limit: Limits.output, got: payload.count)
             }
@@ -79,11 +92,18 @@ extension WorkerRuntime: ExecutionRunner {
 private struct Reporter: SkillReporter {
     let runtime: WorkerRuntime
     let execution: WorkerExecution
+    /// Nil for an execution that got no files.
+    let files: GivenFiles?
 
     func report(_ event: SkillEvent) { runtime.report(event, of: execution) }
 
-    func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput {
-        switch await runtime.call(skill, input, by: execution) {
+    func call(
+        _ skill: String,
+        _ input: JobInput,
+        _ files: [SkillInput.Attachment]
+    ) async throws(SkillError) -> SkillOutput {
+        let frames = files.map { self.files?.frame(of: $0) ?? SharedFrame(Message(copying: $0.data)) }
+        switch await runtime.call(skill, input, frames, by: execution) {
         case .success(let output): return output
         case .failure(let error): throw error
         }
@@ -110,6 +130,22 @@ private struct Reporter: SkillReporter {
         } catch {
             throw SkillError(JobError.Code.badMessage, "the router's plan cannot be read: \(error)")
         }
+    }
+}
+
+/// The files of an execution as they came, so that handing one on copies nothing.
+private final class GivenFiles: Sendable {
+    private let files: [SkillInput.Attachment]
+    private let frames: [SharedFrame]
+
+    init(files: [SkillInput.Attachment], frames: [SharedFrame]) {
+        self.files = files
+        self.frames = frames
+    }
+
+    /// The frame with the content of a file, if it is one of these.
+    func frame(of file: SkillInput.Attachment) -> SharedFrame? {
+        zip(files, frames).first { $0.0.data == file.data }?.1
     }
 }
 

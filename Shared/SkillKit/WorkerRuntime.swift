@@ -31,6 +31,8 @@ final class WorkerRuntime: BusClientUser {
     /// A call of another skill that waits for its answer.
     struct Call {
         let link: BusLink
+        /// Who waits for it.
+        let execution: WorkerExecution
         let continuation: CheckedContinuation<Result<SkillOutput, SkillError>, Never>
     }
 

@@ -23,14 +23,15 @@ public struct SkillRun: Sendable {
     }
 
     /// Runs the skill on an input and waits for its end. `calls` answers the calls that it makes of other skills, `skills`
-    /// are those that it finds, `plan` is what the router makes of a text, and `allows` answers the question whether data
-    /// may go to an outside party, where the policy is to ask.
+    /// are those that it finds, `plan` is what the router makes of a text, `approved` are outside parties that the user has
+    /// allowed before, and `allows` answers the question whether data may go to another, where the policy is to ask.
     public init<S: Skill>(
         _ skill: S,
         _ input: SkillInput,
         arguments: JSONValue = [:],
         timeout: Duration = .seconds(60),
         privacy: PrivacyPolicy = .localOnly,
+        approved: [String] = [],
         calls: @escaping @Sendable (String, JobInput) async throws(SkillError) -> SkillOutput = {
             name,
             _ throws(SkillError) in
@@ -49,6 +50,7 @@ public struct SkillRun: Sendable {
             idempotencyKey: job.description,
             deadline: .now + timeout,
             privacy: privacy,
+            approved: approved,
             reporter: recorder
         )
         do {
@@ -84,7 +86,11 @@ private final class Recorder: SkillReporter {
 
     var taken: [SkillEvent] { events.withLock { $0 } }
     func report(_ event: SkillEvent) { events.withLock { $0.append(event) } }
-    func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput {
+    func call(
+        _ skill: String,
+        _ input: JobInput,
+        _ files: [SkillInput.Attachment]
+    ) async throws(SkillError) -> SkillOutput {
         try await calls(skill, input)
     }
     func ask(_ disclosure: Disclosure) async throws(SkillError) -> Bool { await allows(disclosure) }

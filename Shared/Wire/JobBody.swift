@@ -128,7 +128,7 @@ public enum JobBody {
         var identity = Identity()
         try forEachField(body, from: try split(body).fieldsStart) { number, range throws(WireError) in
             switch Field(rawValue: number) {
-            case .text, .material, .arguments, .attachments, .history, .previous, .privacy:
+            case .text, .material, .arguments, .attachments, .history, .summary, .previous, .privacy:
                 if number == Field.privacy.rawValue, range.count == 1 {
                     let policy = body.unsafeLoad(fromByteOffset: range.lowerBound, as: UInt8.self)
                     identity.privacy = PrivacyPolicy(number: policy)

@@ -117,6 +117,8 @@ public struct JobFinished: Codable, Hashable, Sendable {
     public var cached: Bool
     /// How long it took.
     public var milliseconds: UInt64
+    /// Whether it is only what could be done then, and no answer to the same input later; absent for no.
+    public var provisional: Bool?
 
     /// Makes a payload.
     public init(output: SkillOutput, engine: String, cached: Bool = false, milliseconds: UInt64) {
@@ -131,7 +133,7 @@ extension JobFinished {
     /// The payload as JSON, without the general encoder where the output is only text: it is made once per job, and the
     /// encoder would cost more than all the rest of the job's way.
     public func encoded() throws(WireError) -> [UInt8] {
-        guard output.parts.isEmpty else { return try JSONBody.encode(self) }
+        guard output.parts.isEmpty, provisional == nil else { return try JSONBody.encode(self) }
         var json = JSONText(capacity: output.text.utf8.count + engine.utf8.count + 96)
         json.raw(cached ? #"{"cached":true,"engine":"# : #"{"cached":false,"engine":"#)
         json.string(engine)

@@ -24,17 +24,20 @@ final class FakeGateway: Sendable {
         let script: [Step]
         /// The way of requests that name their skill.
         let named: [Step]
-        init(_ script: [Step], named: [Step]) {
+        /// JSON of what was said before.
+        let summary: String?
+        init(_ script: [Step], named: [Step], summary: String?) {
             self.script = script
             self.named = named
+            self.summary = summary
         }
     }
     private let shared: Shared
     private let server: ScriptedServer
     static let session = "0193a5b0-0000-7000-8000-000000000000"
 
-    init(_ script: [Step], named: [Step]? = nil) throws {
-        let shared = Shared(script, named: named ?? script)
+    init(_ script: [Step], named: [Step]? = nil, summary: String? = nil) throws {
+        let shared = Shared(script, named: named ?? script, summary: summary)
         self.shared = shared
         server = try ScriptedServer { request, connection in shared.serve(request, connection) }
     }
@@ -132,7 +135,9 @@ extension FakeGateway.Shared {
             return (state.events.count, running)
         }
         let list = running.map { #"{"request":"\#($0)","text":"x","steps":[]}"# }.joined(separator: ",")
-        connection.answer(200, #"{"id":"\#(FakeGateway.session)","seq":\#(seq),"messages":[],"running":[\#(list)]}"#)
+        let before = summary.map { #""summary":\#($0),"# } ?? ""
+        let body = #""seq":\#(seq),\#(before)"messages":[],"running":[\#(list)]}"#
+        connection.answer(200, #"{"id":"\#(FakeGateway.session)",\#(body)"#)
     }
 }
 

@@ -106,8 +106,31 @@ struct CacheTests {
         #expect(bench.dispatcher.jobs[again.job(step: 1)] == nil)
     }
 
+    /// What could only be done for want of something is no answer to the next one; who waited for it gets it.
+    @Test func aProvisionalOutputIsNotUsedAgain() throws {
+        var (bench, peer) = try bench()
+        try submit(&bench, input())
+        let leader = try #require(bench.taken().dispatches.first?.0)
+        let follower = try submit(&bench, input(session: "another"))
+        var finished = JobFinished(output: SkillOutput(text: "out"), engine: "offline", milliseconds: 7)
+        finished.provisional = true
+        let payload = try finished.encoded()
+        _ = bench.event(leader, from: peer, terminal: .terminal, kind: .finished, payload: payload)
+        let end = try #require(try ends(&bench)[follower])
+        #expect(end.output.text == "out" && end.provisional == true)
+        #expect(bench.dispatcher.cache.count == 0 && bench.dispatcher.cache.flights.isEmpty)
+        try submit(&bench, input())
+        let next = try #require(bench.taken().dispatches.first?.0)
+        // And one that is whole is used again.
+        try finish(&bench, next, peer)
+        _ = bench.taken()
+        let again = try submit(&bench, input())
+        #expect(try #require(try ends(&bench)[again]).provisional == nil)
+    }
+
     @Test(arguments: [
-        "text", "material", "arguments", "history", "previous", "privacy", "tenant", "attachment", "no cache",
+        "text", "material", "arguments", "history", "summary", "previous", "privacy", "tenant", "attachment",
+        "no cache",
     ])
     func whatDiffersIsAnotherInput(what: String) throws {
         var (bench, peer) = try bench()
@@ -125,6 +148,7 @@ struct CacheTests {
         case "material": second.material = "m"
         case "arguments": second.arguments = ["a": 1]
         case "history": second.history = [.init(role: "user", text: "h")]
+        case "summary": second.summary = "s"
         case "previous": second.previous = [.init(step: "s1", skill: "a", output: SkillOutput(text: "p"))]
         case "privacy": second.privacy = .allow
         case "tenant": second.tenant = 8

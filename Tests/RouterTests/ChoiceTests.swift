@@ -12,9 +12,11 @@ struct ChoiceTests {
     private func open(
         _ bench: inout Bench,
         local: (inout PlanningResult) -> Void = { _ in },
+        request: Identifier? = nil,
         generation: UInt32 = 1,
         deadline: UInt64 = 0
     ) throws {
+        let request = request ?? self.request
         let input = JobInput(session: "s", text: "t", privacy: .allow, routing: .model)
         let header = Header(.submit, job: request, generation: generation, value: deadline)
         let parcel = Parcel(header: header, body: try JobBody.encode(skill: "", input: input))
@@ -110,15 +112,170 @@ struct ChoiceTests {
         #expect(bench.taken().dispatches.isEmpty && plan(bench)?.steps.map(\.skill) == ["own"])
     }
 
-    @Test func oneThatWaitsForAWorkerIsNotWaitedForLonger() throws {
+    @Test func nobodyWaitsForAFreeSlot() throws {
         var bench = Bench()
         try bench.worker("own")
         try bench.worker("asker", credit: 0, produces: ["route"])
         try open(&bench)
-        #expect(bench.taken().dispatches.isEmpty)
-        bench.now += 2001
-        bench.dispatcher.tick(now: bench.now)
         #expect(bench.taken().dispatches.map(\.0.job) == [request.job(step: 1)])
+        #expect(plan(bench)?.decision?.reason == "asker, which would ask a model, has no free slot")
+        #expect(bench.dispatcher.choosing.isEmpty && bench.dispatcher.planning.isEmpty)
+    }
+
+    /// A slot that is promised to another router may come within a moment; longer nobody waits for it.
+    @Test func aSlotThatAnotherRouterHasIsWaitedForShortly() throws {
+        var bench = Bench()
+        try bench.worker("own")
+        let asker = try bench.worker("asker", credit: 0, produces: ["route"])
+        let worker = try #require(bench.dispatcher.registry.workers[asker])
+        worker.sharesSlots = true
+        try open(&bench)
+        #expect(bench.taken().dispatches.isEmpty)
+        bench.dispatcher.credited(worker, free: 1, seen: 0, now: bench.now)
+        #expect(bench.taken().dispatches.map(\.0.job) == [request.job(step: 100)])
+        // It has its two seconds now.
+        bench.now += 1900
+        bench.dispatcher.tick(now: bench.now)
+        #expect(plan(bench) == nil)
+
+        var other = Bench()
+        try other.worker("own")
+        let peer = try other.worker("asker", credit: 0, produces: ["route"])
+        other.dispatcher.registry.workers[peer]?.sharesSlots = true
+        try open(&other)
+        other.now += Dispatcher.slotTime
+        other.dispatcher.tick(now: other.now)
+        #expect(other.taken().dispatches.map(\.0.job) == [request.job(step: 1)])
+        #expect(plan(other)?.decision?.reason == "asker, which would ask a model, has no free slot")
+    }
+
+    /// Others are planned meanwhile, however many choices are waited for, and whatever they carry.
+    @Test func choicesHoldUpNoOtherRequest() throws {
+        var bench = Bench()
+        try bench.worker("own")
+        try bench.worker("asker", credit: 2, produces: ["route"])
+        try open(&bench)
+        bench.dispatcher.planning[request] = .init(
+            generation: 1,
+            bytes: Limits.queuedBytesPerSkill + 1,
+            isChoosing: true
+        )
+        try bench.submit("")
+        #expect(bench.taken().said.last == "plan")
+        // What waits for choices is bounded as well: the next one is decided here.
+        let second = Identifier.timeOrdered(milliseconds: 2)
+        try open(&bench, request: second)
+        #expect(bench.dispatcher.requests[second]?.plan.decision?.by == "local")
+    }
+
+    // MARK: One call, and no more
+
+    /// What comes in for the one who was asked is that: whatever happens to it, nobody is asked again.
+    private func check(_ bench: inout Bench, _ reason: String) {
+        let taken = bench.taken()
+        #expect(taken.dispatches.map(\.0.job) == [request.job(step: 1)])
+        #expect(plan(bench)?.steps.map(\.skill) == ["own"])
+        #expect(plan(bench)?.decision?.by == "local" && plan(bench)?.decision?.reason?.contains(reason) == true)
+        #expect(bench.dispatcher.choosing.isEmpty && bench.dispatcher.planning.isEmpty)
+    }
+
+    @Test func aFailureThatMayPassIsOne() throws {
+        var (bench, asker) = try bench()
+        try open(&bench)
+        let payload = try JSONBody.encode(JobError(code: "busy", message: "not now", retryable: true))
+        let execution = bench.taken().dispatches[0].0
+        let flags: Header.Flags = [.terminal, .failed, .retryable]
+        #expect(bench.event(execution, from: asker, terminal: flags, kind: .failed, payload: payload) == "forward")
+        check(&bench, "not now")
+    }
+
+    @Test(arguments: [true, false]) func aLostWorkerIsNotReplaced(hasBegun: Bool) throws {
+        var (bench, asker) = try bench()
+        try bench.worker("asker", produces: ["text", "route"])
+        try open(&bench)
+        let (execution, peer) = bench.taken().dispatches[0]
+        #expect(peer == asker || bench.dispatcher.registry.workers[peer] != nil)
+        if hasBegun { _ = bench.event(execution, from: peer) }
+        bench.dispatcher.workerLost(peer, reason: "its worker died", now: bench.now)
+        check(&bench, "its worker died")
+    }
+
+    @Test func aWorkerThatDoesNotTakeItIsNotReplaced() throws {
+        for code in [JobError.Code.draining, "busy"] {
+            var (bench, _) = try bench()
+            try bench.worker("asker", produces: ["text", "route"])
+            try open(&bench)
+            let (execution, peer) = bench.taken().dispatches[0]
+            let worker = try #require(bench.dispatcher.registry.workers[peer])
+            bench.dispatcher.refused(execution, by: worker, JobError(code: code, message: "no"), now: bench.now)
+            check(&bench, "no")
+        }
+    }
+
+    @Test func aWorkerThatLeavesIsNotReplaced() throws {
+        var (bench, _) = try bench()
+        try bench.worker("asker", produces: ["text", "route"])
+        try open(&bench)
+        let (execution, peer) = bench.taken().dispatches[0]
+        _ = bench.event(execution, from: peer)
+        let worker = try #require(bench.dispatcher.registry.workers[peer])
+        bench.dispatcher.released(execution, by: worker, now: bench.now)
+        check(&bench, "its worker is shutting down")
+    }
+
+    /// The plan runs already: the end of the choice that the gateway missed is of no use to anybody.
+    @Test func aChoiceWhoseEndIsLostIsNotMadeAgain() throws {
+        var (bench, asker) = try bench()
+        try bench.worker("asker", produces: ["text", "route"])
+        try open(&bench)
+        let (execution, peer) = bench.taken().dispatches[0]
+        try end(&bench, execution, peer, ["skill": "other", "model": "big"])
+        #expect(bench.taken().dispatches.map(\.0.job) == [request.job(step: 1)])
+        bench.dispatcher.repeatUnanswered(request)
+        bench.dispatcher.workerLost(peer, reason: "its worker died", now: bench.now)
+        bench.now += 1000
+        bench.dispatcher.tick(now: bench.now)
+        #expect(bench.taken().dispatches.isEmpty)
+        #expect(bench.dispatcher.jobs[request.job(step: 100)] == nil)
+        _ = asker
+    }
+
+    // MARK: Time and size
+
+    @Test func aChoiceTakesHalfOfTheTimeAtMost() throws {
+        var (bench, _) = try bench()
+        try open(&bench, deadline: 1000)
+        let job = try #require(bench.dispatcher.jobs[request.job(step: 100)])
+        #expect(job.deadline == bench.now + 500)
+        bench.now += 500
+        bench.dispatcher.tick(now: bench.now)
+        #expect(plan(bench)?.decision?.reason == "no answer of a model within 0.5 s")
+        // Where that is too little for any answer, nobody is asked.
+        var (short, _) = try self.bench()
+        try open(&short, deadline: 199)
+        #expect(plan(short)?.decision?.reason == "there is no time to ask a model")
+    }
+
+    @Test func whatAChooserSaysIsBounded() throws {
+        let long = String(repeating: "长", count: 100_000)
+        let said: [[String: JSONValue]] = [
+            ["reason": .string(long)], ["skill": .string(long)], ["skill": "other", "model": .string(long)],
+        ]
+        for values in said {
+            var (bench, asker) = try bench()
+            try open(&bench)
+            try end(&bench, bench.taken().dispatches[0].0, asker, values)
+            let decision = try #require(plan(bench)?.decision)
+            #expect(decision.by.utf8.count <= Limits.shortString)
+            #expect((decision.reason ?? "").utf8.count <= 2 * Limits.shortString)
+            #expect(decision.by == "local" || decision.by.hasPrefix("长"))
+        }
+        var (bench, asker) = try bench()
+        try open(&bench)
+        let payload = try JSONBody.encode(JobError(code: "x", message: long))
+        let execution = bench.taken().dispatches[0].0
+        _ = bench.event(execution, from: asker, terminal: [.terminal, .failed], kind: .failed, payload: payload)
+        #expect((plan(bench)?.decision?.reason ?? long).utf8.count <= 2 * Limits.shortString)
     }
 
     @Test func aCancelEndsItOnce() throws {

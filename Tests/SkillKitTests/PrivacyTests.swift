@@ -61,7 +61,11 @@ import Wire
     @Test func withoutAnybodyToAskNothingLeaves() async {
         struct Silent: SkillReporter {
             func report(_ event: SkillEvent) {}
-            func call(_ skill: String, _ input: JobInput) async throws(SkillError) -> SkillOutput {
+            func call(
+                _ skill: String,
+                _ input: JobInput,
+                _ files: [SkillInput.Attachment]
+            ) async throws(SkillError) -> SkillOutput {
                 throw SkillError("unknown_skill", skill)
             }
         }

@@ -1,3 +1,4 @@
+import LLM
 import ModelAccess
 import SkillKit
 import SkillKitTesting
@@ -120,6 +121,28 @@ import Wire
         let run = try await keywords(try answering(answer))
         #expect(run.output != nil && run.output == offline.output)
         #expect(run.engines.last == "offline" && run.progress.contains { $0.contains("going on without a model") })
+    }
+
+    @Test func theListIsFoundAmongWords() async throws {
+        let server = try answering(#"Of the [3] lists that fit {this text}: {"keywords": ["storage"]}, see [1]."#)
+        #expect(try await keywords(server).output?.text == "storage")
+    }
+
+    /// Only a model's own answer, or work for which none is set up, is an answer to the same text later.
+    @Test func whatWasDoneForWantOfTheModelIsProvisional() async throws {
+        func isProvisional(_ run: SkillRun) -> Bool { run.events.contains(.provisional) }
+        let input = SkillInput(text: "extract keywords", separatedMaterial: text)
+        let dead = ModelAccess(
+            client: LLMClient([try Endpoint(url: "http://127.0.0.1:1/v1", model: "tester")], rounds: 1)
+        )
+        #expect(isProvisional(await SkillRun(Keywords(access: dead), input)))
+        #expect(isProvisional(try await keywords(try answering("no list"))))
+        #expect(!isProvisional(await SkillRun(Keywords(), input)))
+        #expect(!isProvisional(try await keywords(try answering(#"{"keywords": ["storage"]}"#))))
+        // Under the policy nothing may go out, and it is part of what is asked; a no of the user is for this once.
+        let far = ModelAccess(client: LLMClient([try Endpoint(url: "http://192.0.2.1:9/v1", model: "far")]))
+        #expect(!isProvisional(await SkillRun(Keywords(access: far), input)))
+        #expect(isProvisional(await SkillRun(Keywords(access: far), input, privacy: .ask, allows: { _ in false })))
     }
 
     @Test func aBusyModelLeavesTheOfflineKeywords() async throws {

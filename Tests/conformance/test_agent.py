@@ -1,5 +1,6 @@
 """The agent with a model, and without one; a model that chooses the skill. What the user sees of it, and what the model
 server sees."""
+import base64
 import json
 import os
 import signal
@@ -49,6 +50,9 @@ RULES = [
     {"if": "#handed", "in": "all", "tool": call("calculator", text="20 + 1")},
     {"if": "#broken[\\s\\S]*Result of call 1", "in": "all", "behavior": "cut-mid-stream?say=" + "one two three " * 40},
     {"if": "#broken", "in": "all", "tool": call("calculator", text="1 + 2")},
+    {"if": "#files[\\s\\S]*Result of call 1", "in": "all", "reply": "The file was read."},
+    {"if": "#files", "in": "all", "tool": call("knowledge", text="how long is leave?", files=["leave.md"])},
+    {"if": "#hangs", "in": "all", "behavior": "hang?s=20"},
     {"if": "#fails[\\s\\S]*Call 1 failed", "in": "all", "reply": "It cannot be divided by nothing."},
     {"if": "#fails", "in": "all", "tool": call("calculator", text="1 / 0")},
 ]
@@ -180,6 +184,26 @@ def test_an_endpoint_that_dies_in_the_middle(client):
     assert error["code"] == "truncated" and "calls of skills finished before that: 1" in error["message"]
 
 
+def attached(name, text):
+    return {"name": name, "mediaType": "text/markdown", "data": base64.b64encode(text.encode()).decode()}
+
+
+def test_a_file_goes_where_the_model_wants_it(client):
+    files = [attached("leave.md", "Annual leave is thirty days."), attached("trips.md", "Trips are paid for.")]
+    _, events = client.run("#files", skill="agent", attachments=files)
+    assert streamed(events) == "The file was read."
+    output = of(events, "job.finished", "knowledge")[0]["output"]
+    assert [part["source"] for part in output["parts"] if part.get("kind") == "passage"] == ["leave.md"]
+
+
+def test_a_hanging_endpoint_leaves_the_routers_plan(client):
+    _, events = client.run("summarize this: #hangs. The mill turns. The mill stands by the harbour.", skill="agent", timeout=4)
+    assert events[-1][1] == "request.finished", events[-1]
+    assert any("took too long" in message and "going on without a model" in message for message in said(events))
+    assert "running the router's plan: summarize" in said(events)
+    assert of(events, "job.finished", "agent")[0]["engine"] == "offline"
+
+
 def test_without_a_model_the_routers_plan_runs(system):
     client = Client(system.url)
     text = "summarize this and give me the keywords: The tide mill turns. The tide mill stands by the harbour."
@@ -189,6 +213,11 @@ def test_without_a_model_the_routers_plan_runs(system):
     assert {data["engine"] for data in of(events, "job.finished", "agent")} == {"offline"}
     for skill in ("summarize", "keywords"):
         assert of(events, "job.finished", skill)[0]["output"]["text"] in streamed(events)
+    # Files go along with every step.
+    files = [attached("leave.md", "Annual leave is thirty days.")]
+    _, events = client.run("look up in my documents how long annual leave is", skill="agent", attachments=files)
+    output = of(events, "job.finished", "knowledge")[0]["output"]
+    assert [part["source"] for part in output["parts"] if part.get("kind") == "passage"] == ["leave.md"]
     _, events = client.run("帮我总结这篇文章并提取关键词：今天天气很好。我们去公园玩。", skill="agent")
     assert "没有模型：按路由器的计划执行：summarize → keywords" in said(events)
 
@@ -245,6 +274,16 @@ def test_without_the_option_no_model_is_asked(client, model):
     assert len(model.control("requests")) == before
 
 
+def test_routes_and_scores_are_the_routers_own(client, model):
+    before = len(model.control("requests"))
+    plan = client.call("POST", "/v1/route", {"text": "choose the keywords: 6 * 7"}).json
+    assert plan["scores"] and "decision" not in plan and len(model.control("requests")) == before
+    _, events = client.run("choose the calculator: 6 * 7", routing="model", explain=True)
+    explained = of(events, "request.plan")[0]
+    assert explained["decision"] == {"by": "small-model"} and {score["skill"] for score in explained["scores"]} >= {"keywords"}
+    assert len(model.control("requests")) == before + 1
+
+
 def test_an_unknown_routing_is_refused(client):
     answer = client.request(client.session(), "x", routing="magic")
     assert answer.status == 400 and "routing" in answer.body.decode()
@@ -277,6 +316,25 @@ def test_a_dead_endpoint_is_not_waited_for(dead):
     assert events[-1][2]["data"]["error"]["code"] == "model_unreachable"
 
 
+def test_a_dead_endpoint_leaves_the_routers_plan(dead):
+    text = "give me the keywords: The tide mill turns. The tide mill stands by the harbour."
+    _, events = Client(dead.url).run(text, skill="agent")
+    assert events[-1][1] == "request.finished", events[-1]
+    assert any("cannot be reached" in message and "going on without a model" in message for message in said(events))
+    assert "running the router's plan: keywords" in said(events)
+    assert of(events, "job.finished", "keywords")[0]["output"]["text"] == streamed(events)
+    _, events = Client(dead.url).run("提取关键词：今天天气很好。我们去公园玩。", skill="agent")
+    assert any("无法连接模型" in message for message in said(events))
+    assert "按路由器的计划执行：keywords" in said(events)
+
+
+def test_what_was_made_without_the_model_is_not_used_again(dead):
+    for _ in range(2):
+        _, events = Client(dead.url).run("The tide mill turns by the harbour.", skill="keywords")
+        finished = of(events, "job.finished")[0]
+        assert finished["provisional"] is True and not finished["cached"] and finished["engine"] == "offline"
+
+
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory):
     """An endpoint outside, in a network that is nowhere (RFC 5737)."""
@@ -292,6 +350,25 @@ def test_what_may_not_leave_is_not_sent_to_choose(outside, policy):
     _, events = client.run("what is 6 * 7", session, routing="model")
     assert decision(events)["by"] == "local" and "may not go to http://192.0.2.1:9" in decision(events)["reason"]
     assert not of(events, "disclosure") and not of(events, "approval")
+    assert events[-1][1] == "request.finished"
+
+
+def test_whoever_was_allowed_in_the_session_is_asked(outside):
+    client = Client(outside.url)
+    session = client.call("POST", "/v1/sessions", {"privacy": "ask"}).json["id"]
+    first = client.request(session, "hello", skill="chat").json["id"]
+    with client.follow(session) as stream:
+        while stream.event()[1] != "approval":
+            pass
+        where = f"/v1/sessions/{session}/requests/{first}"
+        assert client.call("POST", f"{where}/approval", {"choice": "always"}).status == 204
+        client.call("DELETE", where)
+        stream.until_end(first)
+    request = client.request(session, "what is 6 * 7", routing="model").json["id"]
+    with client.follow(session) as stream:
+        events = [event for event in stream.until_end(request) if event[2].get("request") == request]
+    assert of(events, "disclosure", "agent")[0]["party"] == "http://192.0.2.1:9"
+    assert decision(events)["by"] == "local" and "may not go" not in decision(events)["reason"]
     assert events[-1][1] == "request.finished"
 
 

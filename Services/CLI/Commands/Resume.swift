@@ -41,6 +41,11 @@ enum ResumeCommand {
             screen.close()
             leave(ExitCode.interrupted)
         }
+        if let summary = snapshot.summary, after == nil, !asJSON {
+            let count = summary.requests.map { " \($0)" } ?? ""
+            let time = summary.time.map { " (\(LogCommand.time($0)))" } ?? ""
+            screen.say("its first\(count) requests go along with new ones in short\(time): \(summary.text)")
+        }
         let ticker = Task {
             while !Task.isCancelled {
                 if !asJSON { screen.tick() }

@@ -4,7 +4,7 @@ internal import Text
 internal import Wire
 
 /// Jobs of several steps: a model decides which skills are called, with what, and makes an answer of what they find. Without
-/// a model the router's own plan for the text is run instead.
+/// a model, and where it fails, the router's own plan for the text is run instead.
 struct Agent: Skill {
     struct Arguments: SkillArguments {
         var rounds: Int?
@@ -31,6 +31,7 @@ struct Agent: Skill {
             Agent for an investigation in many steps: it decides autonomously, by itself, which skills to call. \
             智能体：自主完成多步骤的复杂调查任务，自己决定调用哪些技能。
             """,
+        inputTypes: [.text, .file],
         produces: ["text", SkillChoice.kind],
         examples: [
             "use the agent for this", "let the agent do it step by step by itself", "have an agent investigate this",
@@ -51,13 +52,26 @@ struct Agent: Skill {
         if arguments.choose == true {
             return try await SkillChoice(access: access, words: words).choose(input, context)
         }
-        let toolbox = Toolbox(try await context.skills().filter { $0.id != Self.manifest.id })
+        let skills = try await context.skills().filter { $0.id != Self.manifest.id }
+        let toolbox = Toolbox(skills, files: input.attachments.map(\.name))
         var limits = AgentLimits()
         if let rounds = arguments.rounds { limits.rounds = rounds }
         if let tokens = arguments.tokens { limits.tokens = tokens }
         let loop = AgentLoop(input: input, toolbox: toolbox, limits: limits, words: words, context: context)
-        if let output = try await loop.run(with: access) { return output }
-        return try await PlanRun(input: input, toolbox: toolbox, words: words, context: context).run()
+        let failure: SkillError?
+        switch try await loop.run(with: access) {
+        case .answered(let output): return output
+        case .unanswered(let error): failure = error
+        }
+        let plan = PlanRun(
+            input: input,
+            toolbox: toolbox,
+            words: words,
+            hasModel: access.isConfigured,
+            failure: failure,
+            context: context
+        )
+        return try await plan.run()
     }
 }
 

@@ -16,7 +16,7 @@ struct SkillChoice {
     private static let tokens = 16
     /// Bytes of the text that the model sees.
     private static let textBytes = 2 * 1024
-    /// Time that is kept for telling the router.
+    /// Time that is kept for telling the router; a quarter of what is left where that is less.
     private static let reserve = Duration.milliseconds(200)
 
     /// Chooses. The output has one part of the kind `route` with `skill` and `model`, or with `reason`.
@@ -25,7 +25,7 @@ struct SkillChoice {
         let skills = try await context.skills()
         let question = Self.question(input)
         guard access.isConfigured else { return local(words.noModel, context) }
-        if let origin = access.asksAbout(context) { return local(words.mayNotLeave(origin), context) }
+        if let origin = access.asksAbout(context) { return local(words.mayNotLeave(origin, context.privacy), context) }
         guard
             let model = try await access.model(for: context, sending: question.utf8.count, isChinese: words.isChinese)
         else { return local(words.noModel, context) }
@@ -33,7 +33,7 @@ struct SkillChoice {
         request.maxTokens = Self.tokens
         request.temperature = 0
         request.isStreamed = false
-        request.deadline = context.deadline - Self.reserve
+        request.deadline = context.deadline - min(Self.reserve, (context.deadline - .now) / 4)
         context.progress(words.asks(access.name, skills.count))
         let answer: ChatAnswer
         do throws(LLMError) {
@@ -48,9 +48,10 @@ struct SkillChoice {
         }
         guard named.count == 1 else { return local(words.several(named.joined(separator: ", ")), context) }
         model.credit(answer)
-        context.progress(words.chose(skill, answer.engine))
+        let name = ModelAccess.short(answer.engine)
+        context.progress(words.chose(skill, name))
         var part = OutputPart(kind: Self.kind)
-        part.values = ["skill": .string(skill), "model": .string(answer.engine)]
+        part.values = ["skill": .string(skill), "model": .string(name)]
         return SkillOutput(text: skill, parts: [part])
     }
 

@@ -7,9 +7,14 @@ struct Toolbox: Sendable {
     let skills: [String: SkillManifest]
     /// In the order of their ids.
     let tools: [ChatTool]
+    /// Names of the files that skills may get.
+    private let files: [String]
 
     /// Skills that must not run twice are left out: a run that is lost with its worker begins anew, and with it its calls.
-    init(_ manifests: [SkillManifest]) {
+    init(_ manifests: [SkillManifest], files: [String] = []) {
+        var seen: Set<String> = []
+        let files = files.filter { seen.insert($0).inserted }
+        self.files = files
         let usable = manifests.filter { $0.idempotent && $0.inputTypes.contains(.text) }.sorted { $0.id < $1.id }
         skills = Dictionary(usable.map { ($0.id, $0) }) { first, _ in first }
         tools = usable.map { manifest in
@@ -22,6 +27,13 @@ struct Toolbox: Sendable {
                         + "whole result of call N"
                 ),
             ]
+            if Self.takes(files, manifest) {
+                properties[Self.filesName(manifest)] = [
+                    "type": "array", "items": ["type": "string", "enum": .array(files.map { .string($0) })],
+                    "description":
+                        "files of the user that the skill works on, by their names; the text then says what to do with them",
+                ]
+            }
             schema["properties"] = .object(properties)
             schema["required"] = .array((schema["required"]?.array ?? []) + [.string(Self.textName(manifest))])
             return ChatTool(name: manifest.id, description: manifest.description, parameters: .object(schema))
@@ -33,11 +45,22 @@ struct Toolbox: Sendable {
         manifest.inputSchema["properties"]?["text"] == nil ? "text" : "skill_text"
     }
 
+    /// The name of the field for files: no skill's own.
+    private static func filesName(_ manifest: SkillManifest) -> String {
+        manifest.inputSchema["properties"]?["files"] == nil ? "files" : "skill_files"
+    }
+
+    private static func takes(_ files: [String], _ manifest: SkillManifest) -> Bool {
+        !files.isEmpty && manifest.inputTypes.contains { $0 != .text }
+    }
+
     /// A call as it can be made.
     struct Call: Sendable, Equatable {
         var skill: String
         var text: String
         var arguments: JSONValue
+        /// Names of the files that the skill gets.
+        var files: [String] = []
     }
 
     /// Why a call cannot be made, in words for the model.
@@ -60,10 +83,26 @@ struct Toolbox: Sendable {
         guard let text = given.removeValue(forKey: name)?.string else {
             throw Misfit(reason: "\"\(name)\" is missing, or no string.")
         }
+        let files = try files(of: manifest, in: &given)
         if let reason = SchemaCheck.problem(with: .object(given), manifest.inputSchema, "arguments") {
             throw Misfit(reason: reason)
         }
-        return Call(skill: manifest.id, text: text, arguments: .object(given))
+        return Call(skill: manifest.id, text: text, arguments: .object(given), files: files)
+    }
+
+    private func files(
+        of manifest: SkillManifest,
+        in given: inout [String: JSONValue]
+    ) throws(Misfit) -> [String] {
+        let name = Self.filesName(manifest)
+        // Where the skill takes none, the field is one of those that it does not know.
+        guard Self.takes(files, manifest), let wanted = given.removeValue(forKey: name),
+            wanted != .null
+        else { return [] }
+        guard let names = wanted.array?.compactMap(\.string), names.count == wanted.array?.count,
+            names.allSatisfy(files.contains)
+        else { throw Misfit(reason: "\"\(name)\" must be a list of: \(files.joined(separator: ", ")).") }
+        return names
     }
 }
 

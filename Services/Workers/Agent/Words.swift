@@ -63,7 +63,23 @@ struct Words: Sendable {
             ? message
             : say("\(message); calls of skills finished before that: \(calls)", "\(message)；此前已完成 \(calls) 次技能调用")
     }
-    func noAnswer(_ place: String) -> String { say("the model at \(place) gave no answer", "模型 \(place) 没有给出回答") }
+    var noAnswer: String { say("it gave no answer", "它没有给出回答") }
+    var startsAnew: String {
+        say(
+            "what was written so far does not count: the router's plan is run instead",
+            "以上内容作废：改为执行路由器的计划"
+        )
+    }
+    func notRunInstead(_ skill: String, _ message: String) -> Failure {
+        Failure(
+            message: say(
+                "\(message); \(skill) may have done its work already and must not do it twice, so the router's plan is not run "
+                    + "instead",
+                "\(message)；\(skill) 可能已经生效，不能重复执行，因此不改为执行路由器的计划"
+            ),
+            hint: say("check whether it took effect before you ask again", "请先确认它是否已经生效，再重新提问")
+        )
+    }
     var cut: String {
         say("\n\n(The answer was cut here: it reached the limit of its length.)", "\n\n（回答达到长度上限，在此截断。）")
     }
@@ -74,16 +90,32 @@ struct Words: Sendable {
         let names = steps.joined(separator: " → ")
         return say("no model: running the router's plan: \(names)", "没有模型：按路由器的计划执行：\(names)")
     }
-    func noPlan(_ nearest: String) -> Failure {
+    /// Where the events say already why it is not the model that decides.
+    func plan(_ steps: [String]) -> String {
+        let names = steps.joined(separator: " → ")
+        return say("running the router's plan: \(names)", "按路由器的计划执行：\(names)")
+    }
+    func noPlanEither(_ message: String) -> String {
+        say("\(message); the router has no plan for this either", "\(message)；路由器也没有适合这个请求的计划")
+    }
+    func planFailed(_ message: String, _ skill: String, _ reason: String) -> String {
+        say("\(message); the router's plan failed too: \(skill): \(reason)", "\(message)；路由器的计划也失败了：\(skill)：\(reason)")
+    }
+    func noPlan(_ nearest: String, hasModel: Bool) -> Failure {
         Failure(
             message: say(
                 "without a model only what the router plans can be run, and it has no plan for this",
                 "没有模型时只能执行路由器的计划，而它没有适合这个请求的计划"
             ),
-            hint: say(
-                "Set SKILLBUS_LLM_URL, or name a skill: \(nearest).",
-                "请设置 SKILLBUS_LLM_URL，或指定一个技能：\(nearest)。"
-            )
+            hint: hasModel
+                ? say(
+                    "Let the text go to the model (--privacy ask or allow), or name a skill: \(nearest).",
+                    "请允许把文字发给模型（--privacy ask 或 allow），或指定一个技能：\(nearest)。"
+                )
+                : say(
+                    "Set SKILLBUS_LLM_URL, or name a skill: \(nearest).",
+                    "请设置 SKILLBUS_LLM_URL，或指定一个技能：\(nearest)。"
+                )
         )
     }
     func skipped(_ skill: String) -> String {
@@ -100,11 +132,17 @@ struct Words: Sendable {
         say("the router decides itself: \(reason)", "由路由器自行决定：\(reason)")
     }
     var noModel: String { say("no model is set up for this skill (SKILLBUS_LLM_URL)", "没有设置模型（SKILLBUS_LLM_URL）") }
-    func mayNotLeave(_ origin: String) -> String {
-        say(
-            "the text may not go to \(origin) in this session without a question, for which there is no time "
-                + "(--privacy allow lets it)",
-            "本次会话的文字未经询问不得发往 \(origin)，而此处没有时间询问（--privacy allow 可允许）"
+    func mayNotLeave(_ origin: String, _ policy: PrivacyPolicy) -> String {
+        guard policy == .ask else {
+            return say(
+                "this session's text may not go to \(origin) (--privacy allow lets it)",
+                "本次会话的文字不得发往 \(origin)（--privacy allow 可允许）"
+            )
+        }
+        return say(
+            "the text may not go to \(origin) in this session without a question, for which there is no time; answer one with "
+                + "\"always in this session\", or ask with --privacy allow",
+            "本次会话的文字未经询问不得发往 \(origin)，而此处没有时间询问；请在被询问时选择“本次会话始终允许”，或使用 --privacy allow"
         )
     }
     func unknownAnswer(_ answer: String) -> String {

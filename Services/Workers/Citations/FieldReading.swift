@@ -86,11 +86,8 @@ struct FieldReading {
     ]
 
     /// The fields by the numbers of the references; nil where it is no such JSON.
-    static func read(_ answer: String) -> [(Int, Reference.Fields)]? {
-        guard let start = answer.firstIndex(of: "{"), let end = answer.lastIndex(of: "}"), start < end,
-            let json = try? JSONBody.decode(JSONValue.self, from: Array(answer[start...end].utf8)),
-            let list = json["references"]?.array
-        else { return nil }
+    private static func read(_ answer: String) -> [(Int, Reference.Fields)]? {
+        guard let list = AnswerJSON.first(in: answer, { $0["references"]?.array }) else { return nil }
         return list.compactMap { entry in
             guard let number = entry["number"]?.integer, 1...1000 ~= number else { return nil }
             var fields = Reference.Fields()

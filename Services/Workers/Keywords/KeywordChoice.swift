@@ -71,13 +71,12 @@ struct KeywordChoice {
         return request
     }
 
-    /// The list of an answer: the JSON that was asked for, alone or among words.
-    static func read(_ answer: String) -> [String] {
-        guard let start = answer.firstIndex(where: { $0 == "{" || $0 == "[" }),
-            let end = answer.lastIndex(where: { $0 == "}" || $0 == "]" }), start < end,
-            let json = try? JSONBody.decode(JSONValue.self, from: Array(answer[start...end].utf8))
-        else { return [] }
-        return (json["keywords"]?.array ?? json.array ?? []).compactMap(\.string)
+    /// The list of an answer, or that of its object.
+    private static func read(_ answer: String) -> [String] {
+        AnswerJSON.first(in: answer) { json in
+            let named = (json["keywords"]?.array ?? json.array)?.compactMap(\.string)
+            return named?.isEmpty == false ? named : nil
+        } ?? []
     }
 
     private func verified(_ named: [String]) -> [Keyword] {

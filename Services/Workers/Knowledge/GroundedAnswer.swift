@@ -76,6 +76,7 @@ struct GroundedAnswer {
         guard !filter.cited.isEmpty else {
             context.retrying(words.uncited)
             context.engine(ModelAccess.offline)
+            context.provisional()
             return nil
         }
         let unsupported = Self.unsupported(in: shown)

@@ -38,6 +38,7 @@ struct Knowledge: Skill {
             who, when, where, why, how. Returns the passages that fit best, with their sources. \
             在用户自己已建立索引的文档、笔记、手册、制度中查找资料、回答问题（什么、谁、何时、哪里、为什么、怎么），给出最相关的段落和出处。
             """,
+        inputTypes: [.text, .file],
         consumes: ["text"],
         produces: ["passages", "text"],
         examples: [
