@@ -94,7 +94,7 @@ let package = Package(
         library("Lifecycle", ["CLinux"]),
         library("Text", ["CICU", "CStemmer"]),
         library("Credentials", ["CSodium", "CLinux"]),
-        library("Bus", ["Wire", "Credentials", "CZMQ", "CLinux"]),
+        library("Bus", ["Wire", "Credentials", "Lifecycle", "CZMQ", "CLinux"]),
         library("SkillKit", ["Wire", "Bus", "Credentials", "Telemetry", "Lifecycle"]),
         library("SkillKitTesting", ["SkillKit", "Wire"]),
         library("Material", ["SkillKit", "Text"]),

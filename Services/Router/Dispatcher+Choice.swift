@@ -45,14 +45,13 @@ extension Dispatcher {
         guard time >= Dispatcher.leastChoiceTime else {
             return decide(task, local, "there is no time to ask a model", now: now)
         }
-        let waiting = planning.values.reduce(planned.bytes) { $0 + ($1.isChoosing ? $1.bytes : 0) }
+        let waiting = planning(isChoosing: true).bytes + planned.bytes
         let step = nextCallStep[id, default: 100]
         guard entry.queue.count == 0, entry.freeWorker() != nil || mayBorrow(of: entry),
             choosing.isEmpty || waiting <= Limits.queuedBytesPerSkill, step < .max,
             let job = job(choosing: choice, task, planned, entry, step: step, until: now + time, now: now)
         else { return decide(task, local, noSlot(entry.id), now: now) }
         nextCallStep[id] = step + 1
-        planning[id]?.isChoosing = true
         choosing[id] = Choosing(
             task: task,
             choice: choice,
@@ -63,6 +62,14 @@ extension Dispatcher {
             slotUntil: now + min(time, Dispatcher.slotTime)
         )
         start(job, entry, now: now)
+    }
+
+    /// Requests without a plan: those for which a model is asked, or the others. The planner is done with the former, which
+    /// are in nobody's way then.
+    func planning(isChoosing: Bool) -> (count: Int, bytes: Int) {
+        planning.reduce((0, 0)) { sum, entry in
+            (choosing[entry.key] != nil) == isChoosing ? (sum.0 + 1, sum.1 + entry.value.bytes) : sum
+        }
     }
 
     /// Whether a worker may have a slot that it has promised to another router, which it takes back from one without a use
@@ -122,10 +129,8 @@ extension Dispatcher {
 
     /// What waits for the end of a job that chooses, once.
     mutating func takeChoice(of job: Job) -> Choosing? {
-        let id = job.id.request
-        guard job.isChoice, choosing[id]?.job == job.id else { return nil }
-        planning[id]?.isChoosing = false
-        return choosing.removeValue(forKey: id)
+        guard job.isChoice, choosing[job.id.request]?.job == job.id else { return nil }
+        return choosing.removeValue(forKey: job.id.request)
     }
 
     /// A job that chooses will not be ended by its worker, and no other is asked.
@@ -190,7 +195,6 @@ extension Dispatcher {
             if case .waiting = job?.state { waitsForSlot = true }
             guard now >= waiting.until || waitsForSlot && now >= waiting.slotUntil else { continue }
             choosing[id] = nil
-            planning[id]?.isChoosing = false
             if let job { cancel(job, now: now) }
             let time = Dispatcher.seconds(waiting.until - waiting.began)
             let reason = waitsForSlot ? noSlot(job?.skill ?? "") : "no answer of a model within \(time)"

@@ -103,8 +103,6 @@ struct Dispatcher {
     struct Planning {
         let generation: UInt32
         let bytes: Int
-        /// Whether the planner is done with it, and a model is asked: then it is in nobody's way.
-        var isChoosing = false
         /// The one that has asked for it since; nil if none has.
         var gateway: GatewayLink?
         var isCancelled = false
@@ -187,10 +185,9 @@ struct Dispatcher {
             // The same submission again while it is being planned.
             if let known = planning[id], known.generation >= header.generation { return }
             let bytes = parcel.count
-            let waiting = planning.values.reduce(0) { $0 + ($1.isChoosing ? 0 : $1.bytes) }
-            let count = planning.count - choosing.count
-            let isFull = count >= Limits.planning || waiting + bytes > Limits.queuedBytesPerSkill
-            guard !isFull || count <= 0 else { return refuse(header, gateway, plannerBusy) }
+            let waiting = planning(isChoosing: false)
+            let isFull = waiting.count >= Limits.planning || waiting.bytes + bytes > Limits.queuedBytesPerSkill
+            guard !isFull || waiting.count == 0 else { return refuse(header, gateway, plannerBusy) }
             planning[id] = Planning(generation: header.generation, bytes: bytes)
             actions.append(.plan(PlanningTask(header: header, parcel: parcel, gateway: gateway)))
             return

@@ -1,6 +1,6 @@
-internal import CLinux
 internal import CZMQ
 internal import Glibc
+internal import Lifecycle
 internal import Synchronization
 
 /// Waits for sockets and for one wake-up from other threads. Used by the thread that owns the sockets.
@@ -68,29 +68,23 @@ public struct Poller: ~Copyable {
     public func isReadable(_ place: Int) -> Bool { descriptors[place].revents != 0 }
 }
 
-/// Wakes a thread that sits in ``Poller/wait(milliseconds:)``: an eventfd.
+/// Wakes a thread that sits in ``Poller/wait(milliseconds:)``.
 public final class WakeUp: Sendable {
     let descriptor: Int32
 
     /// Makes one.
     public init() throws(BusError) {
-        descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        descriptor = WakeUpDescriptor.make()
         guard descriptor >= 0 else { throw BusError("eventfd", code: errno) }
     }
 
     deinit { close(descriptor) }
 
     /// Wakes the thread. May be called from any thread, and from a signal handler.
-    public func signal() {
-        var one: UInt64 = 1
-        _ = write(descriptor, &one, 8)
-    }
+    public func signal() { WakeUpDescriptor.signal(descriptor) }
 
     /// Takes the wake-up, so that the next wait waits again.
-    public func clear() {
-        var count: UInt64 = 0
-        _ = read(descriptor, &count, 8)
-    }
+    public func clear() { WakeUpDescriptor.clear(descriptor) }
 }
 
 /// Time that only goes forward, whatever happens to the wall clock.

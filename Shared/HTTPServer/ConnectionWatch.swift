@@ -25,7 +25,7 @@ final class ConnectionWatch: Sendable {
     init?(limits: HTTPLimits) {
         self.limits = limits
         events = epoll_create1(Int32(EPOLL_CLOEXEC))
-        wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        wakeUp = WakeUpDescriptor.make()
         // Where one is missing, `deinit` closes the other: it runs for what was complete when its making failed.
         guard events >= 0, wakeUp >= 0 else { return nil }
         add(wakeUp, EPOLLIN.rawValue, id: 0)
@@ -52,10 +52,7 @@ final class ConnectionWatch: Sendable {
         wake()
     }
 
-    private func wake() {
-        var one: UInt64 = 1
-        write(wakeUp, &one, 8)
-    }
+    private func wake() { WakeUpDescriptor.signal(wakeUp) }
 
     // MARK: Called by the library's thread
 
@@ -178,8 +175,7 @@ final class ConnectionWatch: Sendable {
             for event in found.prefix(max(0, Int(count))) {
                 let id = event.data.u64
                 if id == 0 {
-                    var number: UInt64 = 0
-                    read(wakeUp, &number, 8)
+                    WakeUpDescriptor.clear(wakeUp)
                 } else {
                     state.withLock { $0.connections[id] }?.noticePeerLeft()
                 }

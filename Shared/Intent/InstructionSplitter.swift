@@ -92,7 +92,12 @@ struct InstructionSplitter {
         return found
     }
 
-    private func candidate(_ instruction: Range<Int>, _ material: Range<Int>, _ bonus: Double) -> Candidate? {
+    private func candidate(
+        _ instruction: Range<Int>,
+        _ material: Range<Int>,
+        _ bonus: Double,
+        isSentence: Bool = false
+    ) -> Candidate? {
         let instruction = trim(instruction)
         let material = trim(material)
         guard !instruction.isEmpty, !material.isEmpty, instruction.count <= Self.instructionLimit else { return nil }
@@ -104,7 +109,8 @@ struct InstructionSplitter {
             instruction: text(instruction),
             material: material,
             bonus: bonus,
-            isHeading: bonus >= Self.mark && isHeading
+            isHeading: bonus >= Self.mark && isHeading,
+            isSentence: isSentence
         )
     }
 
@@ -200,18 +206,17 @@ struct InstructionSplitter {
         let all = trim(0..<bytes.count)
         var found: [Candidate?] = []
         let head = sentenceEnds(all.lowerBound..<min(all.upperBound, all.lowerBound + Self.instructionLimit))
-        if let end = head.first { found.append(candidate(all.lowerBound..<end, end..<all.upperBound, 0)) }
+        if let end = head.first {
+            found.append(candidate(all.lowerBound..<end, end..<all.upperBound, 0, isSentence: true))
+        }
         let tailStart = characterStart(atOrBefore: max(all.lowerBound, all.upperBound - Self.instructionLimit))
         let tail = sentenceEnds(tailStart..<all.upperBound).filter { !trim($0..<all.upperBound).isEmpty }
         // The last one before the last two: a "thanks" may follow the wish.
         for (back, start) in tail.suffix(2).reversed().enumerated() {
-            found.append(candidate(start..<all.upperBound, all.lowerBound..<start, back == 0 ? 0.02 : 0.01))
+            let bonus = back == 0 ? 0.02 : 0.01
+            found.append(candidate(start..<all.upperBound, all.lowerBound..<start, bonus, isSentence: true))
         }
-        return found.compactMap { $0 }.map { candidate in
-            var candidate = candidate
-            candidate.isSentence = true
-            return candidate
-        }
+        return found.compactMap { $0 }
     }
 
     /// Where sentences end, after their mark.

@@ -257,15 +257,7 @@ struct ManifestIndex: Sendable {
     func isOwn(_ mention: Reading.Mention, of skill: Int, in units: Units) -> Bool {
         guard mention.isHan ? readings[skill].isInHan : readings[skill].isInLetters else { return true }
         return mention.range.contains { position in
-            let unit = units.list[position]
-            switch unit.kind {
-            case .word: return speaks(skill, of: unit.key)
-            case .han:
-                let next = position + 1
-                guard mention.range.contains(next), units.list[next].kind == .han else { return false }
-                return speaks(skill, of: Key.mix(unit.key, units.list[next].key))
-            default: return false
-            }
+            units.subject(at: position, in: mention.range).map { speaks(skill, of: $0.key) } ?? false
         }
     }
 

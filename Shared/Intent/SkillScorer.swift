@@ -175,12 +175,10 @@ struct SkillScorer {
         let units = result.reading.units
         var words: [String] = []
         for (position, unit) in units.list.enumerated() where result.reading.isActive[position] && words.count < 4 {
-            if unit.kind == .word, result.comparison.spoken.contains(unit.key), index.speaks(skill, of: unit.key) {
-                words.append("\"\(units.text(position..<position + 1))\"")
-            } else if unit.kind == .han, position + 1 < units.list.count, units.list[position + 1].kind == .han {
-                let key = Key.mix(unit.key, units.list[position + 1].key)
-                if index.speaks(skill, of: key) { words.append("\"\(units.text(position..<position + 2))\"") }
-            }
+            guard let (key, range) = units.subject(at: position, in: units.list.indices),
+                index.speaks(skill, of: key), unit.kind == .han || result.comparison.spoken.contains(key)
+            else { continue }
+            words.append("\"\(units.text(range))\"")
         }
         return words.isEmpty ? nil : words.joined(separator: ", ")
     }

@@ -81,6 +81,20 @@ struct Units {
         return Self.string(scalars[list[first].start..<list[last].end])
     }
 
+    /// What a manifest may speak of that begins at a unit: a word, or two Han characters within a range; with its key as a
+    /// feature.
+    func subject(at position: Int, in range: Range<Int>) -> (key: UInt64, range: Range<Int>)? {
+        let unit = list[position]
+        switch unit.kind {
+        case .word: return (unit.key, position..<position + 1)
+        case .han:
+            let next = position + 1
+            guard range.contains(next), list[next].kind == .han else { return nil }
+            return (Key.mix(unit.key, list[next].key), position..<next + 1)
+        default: return nil
+        }
+    }
+
     /// Whether nothing stands between a unit and the one after it.
     func touchesNext(_ index: Int) -> Bool {
         index + 1 < list.count && list[index].end == list[index + 1].start

@@ -256,5 +256,4 @@ extension ChunkScanner {
             return peek == UInt8(ascii: ",") || peek == UInt8(ascii: "}")
         }
     }
-
 }

@@ -108,8 +108,7 @@ public struct SkillContext: Sendable {
             text: text,
             material: material,
             arguments: arguments,
-            attachments: attachments.isEmpty
-                ? nil : attachments.map { .init(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count) },
+            attachments: attachments.isEmpty ? nil : attachments.map(\.described),
             history: history.isEmpty ? nil : history,
             summary: summary,
             previous: previous.isEmpty ? nil : previous,
@@ -139,14 +138,11 @@ extension SkillContext {
         history: [JobInput.Turn] = [],
         attachments: [SkillInput.Attachment] = []
     ) async throws(SkillError) -> Plan {
-        let files = attachments.map {
-            JobInput.Attachment(name: $0.name, mediaType: $0.mediaType, bytes: $0.data.count)
-        }
         let query = Query(
             ask: .route,
             text: text,
             history: history.isEmpty ? nil : history,
-            attachments: files.isEmpty ? nil : files
+            attachments: attachments.isEmpty ? nil : attachments.map(\.described)
         )
         return try await reporter.route(query)
     }

@@ -18,6 +18,11 @@ public struct SkillInput: Sendable {
             self.data = data
         }
 
+        /// What is said of it where its content goes by itself.
+        var described: JobInput.Attachment {
+            JobInput.Attachment(name: name, mediaType: mediaType, bytes: data.count)
+        }
+
         /// Whether the content is UTF-8 text. Nothing is copied for the answer.
         public var isText: Bool {
             let isNamedText = mediaType.hasPrefix("text/") || mediaType.hasSuffix("json") || mediaType.hasSuffix("xml")

@@ -27,7 +27,7 @@ final class TransferLoop: Sendable {
     private init() {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         sockets = epoll_create1(Int32(EPOLL_CLOEXEC))
-        wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        wakeUp = WakeUpDescriptor.make()
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: wakeUp))
         guard let multi = curl_multi_init(), epoll_ctl(sockets, EPOLL_CTL_ADD, wakeUp, &event) == 0 else {
             preconditionFailure("out of memory or descriptors")
@@ -58,9 +58,7 @@ final class TransferLoop: Sendable {
             return commands.count == 1
         }
         // The thread takes all there are: it has been woken for those before.
-        guard isFirst else { return }
-        var one: UInt64 = 1
-        write(wakeUp, &one, 8)
+        if isFirst { WakeUpDescriptor.signal(wakeUp) }
     }
 
     private func run() {
@@ -104,8 +102,7 @@ final class TransferLoop: Sendable {
 
     private func handle(_ event: epoll_event) {
         if event.data.fd == wakeUp {
-            var count: UInt64 = 0
-            read(wakeUp, &count, 8)
+            WakeUpDescriptor.clear(wakeUp)
             return
         }
         var what: Int32 = 0

@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.request
 
-from systems import RELEASE_FLAGS, ROOT, SWIFT, BenchError, Processes, read_line
+from systems import RELEASE_FLAGS, ROOT, SWIFT, BenchError, Processes, read_line, wait_for_file
 
 PRODUCTS = ["BenchLLM", "skillbus", "skillbus-router", "skillbus-gateway", "skillbus-worker-chat"]
 RELEASE = os.path.join(ROOT, ".build", "release")
@@ -38,11 +38,8 @@ class Endpoint:
         port_file = os.path.join(folder, "port")
         self.process = processes.start("endpoint", [
             sys.executable, FAKE, "--port", "0", "--port-file", port_file, "--max-threads", str(2 * STREAMS), "--life", "300"])
-        limit = time.monotonic() + 20
-        while not os.path.exists(port_file):
-            if time.monotonic() > limit or self.process.poll() is not None:
-                raise BenchError(f"the endpoint did not start: {processes.log_of('endpoint')}")
-            time.sleep(0.01)
+        if not wait_for_file(port_file, self.process, 20):
+            raise BenchError(f"the endpoint did not start: {processes.log_of('endpoint')}")
         with open(port_file) as port:
             self.origin = f"http://127.0.0.1:{int(port.read())}"
         self.url = self.origin + "/v1"
@@ -73,11 +70,8 @@ class System:
         self.process = processes.start("up", [
             os.path.join(RELEASE, "skillbus"), "up", "--skills", "chat", "--http", "127.0.0.1:0", "--state",
             os.path.join(folder, "state"), "--ready-file", ready], environment)
-        limit = time.monotonic() + 30
-        while not os.path.exists(ready):
-            if time.monotonic() > limit or self.process.poll() is not None:
-                raise BenchError(f"skillbus up did not become ready: {processes.log_of('up')}")
-            time.sleep(0.01)
+        if not wait_for_file(ready, self.process, 30):
+            raise BenchError(f"skillbus up did not become ready: {processes.log_of('up')}")
         with open(ready) as file:
             self.url = json.load(file)["url"]
 

@@ -130,6 +130,16 @@ def wait_for_port(port, child, seconds=10):
     raise BenchError(f"{child.name} does not listen on port {port}")
 
 
+def wait_for_file(path, child, seconds):
+    """Waits for what a program writes when it is ready."""
+    limit = time.monotonic() + seconds
+    while not os.path.exists(path):
+        if time.monotonic() > limit or child.poll() is not None:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 def router_command(programs, front, back):
     return [programs.router, "--frontend", f"tcp://127.0.0.1:{front}", "--backend", f"tcp://127.0.0.1:{back}"]
 

@@ -61,6 +61,26 @@ struct InstructionTests {
         }
     }
 
+    @Test(
+        "A first sentence that speaks to the reader is the instruction, whatever the page ends with",
+        arguments: [
+            ("Please translate to German.", "Visitors book a table in the old kitchen.", "translate"),
+            ("Give me the main points.", "Call the office or send an email to book a tour.", "summarize"),
+            ("What are the keywords?", "The log books were translated into French in 1990.", "keywords"),
+        ]
+    )
+    func firstSentence(instruction: String, end: String, skill: String) {
+        let page = """
+            The lighthouse stood on the rock for two hundred years. Keepers climbed its stairs every evening to light the lamp, \
+            and every morning to put it out. In 1842 a storm took the lower gallery, and the families who lived there grew \
+            vegetables in boxes. \(end)
+            """
+        let model = IntentModel(manifests: Manifests.usual + [Manifests.translate, Manifests.citations])
+        let decision = model.decide(RoutingQuestion(text: "\(instruction) \(page)"))
+        #expect(decision.plan.steps.map(\.skill) == [skill])
+        #expect(decision.material == page)
+    }
+
     @Test("A short text is all instruction, also when it has two lines")
     func wholeTexts() {
         for text in [

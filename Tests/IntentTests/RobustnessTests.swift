@@ -28,6 +28,16 @@ struct RobustnessTests {
         }
     }
 
+    @Test(
+        "A number that is none is no argument, and ends nothing",
+        arguments: ["总结成一万万万万万个要点", "提取九千万万万万个关键词", "一万万万万万加一等于多少", "总结成万万万万万万万点"]
+    )
+    func oversizedNumerals(_ text: String) {
+        let plan = IntentModel(manifests: Manifests.usual).decide(RoutingQuestion(text: text)).plan
+        #expect(plan.steps.count == 1)
+        #expect(plan.steps.allSatisfy { $0.arguments["points"] == nil && $0.arguments["count"] == nil })
+    }
+
     @Test("A megabyte after an instruction is material")
     func longMaterial() {
         let body = String(repeating: "lorem ipsum dolor. ", count: Self.megabyte / 19)

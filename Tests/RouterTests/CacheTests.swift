@@ -28,26 +28,14 @@ struct CacheTests {
         credit: Int = 8,
         peer: UInt32 = 1
     ) throws -> Peer {
-        let manifest = SkillManifest(
-            id: "echo",
-            description: "d",
+        try bench.worker(
+            credit: credit,
             version: version,
+            idempotent: idempotent,
             cacheTTL: ttl,
-            idempotent: idempotent
-        )
-        let registration = Registration(
-            worker: "w",
             instance: Identifier(high: UInt64(peer), low: 1),
-            host: "h",
-            pid: 1,
-            product: "t",
-            concurrency: 8,
-            manifests: [manifest]
+            again: Peer(number: peer)
         )
-        let peer = Peer(number: peer)
-        let worker = try bench.dispatcher.registered(registration, peer: peer, credit: credit, now: bench.now)
-        bench.dispatcher.admit(worker, now: bench.now)
-        return peer
     }
 
     @discardableResult

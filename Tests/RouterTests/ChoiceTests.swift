@@ -155,11 +155,7 @@ struct ChoiceTests {
         try bench.worker("own")
         try bench.worker("asker", credit: 2, produces: ["route"])
         try open(&bench)
-        bench.dispatcher.planning[request] = .init(
-            generation: 1,
-            bytes: Limits.queuedBytesPerSkill + 1,
-            isChoosing: true
-        )
+        bench.dispatcher.planning[request] = .init(generation: 1, bytes: Limits.queuedBytesPerSkill + 1)
         try bench.submit("")
         #expect(bench.taken().said.last == "plan")
         // What waits for choices is bounded as well: the next one is decided here.
@@ -225,7 +221,7 @@ struct ChoiceTests {
 
     /// The plan runs already: the end of the choice that the gateway missed is of no use to anybody.
     @Test func aChoiceWhoseEndIsLostIsNotMadeAgain() throws {
-        var (bench, asker) = try bench()
+        var (bench, _) = try bench()
         try bench.worker("asker", produces: ["text", "route"])
         try open(&bench)
         let (execution, peer) = bench.taken().dispatches[0]
@@ -237,7 +233,6 @@ struct ChoiceTests {
         bench.dispatcher.tick(now: bench.now)
         #expect(bench.taken().dispatches.isEmpty)
         #expect(bench.dispatcher.jobs[request.job(step: 100)] == nil)
-        _ = asker
     }
 
     // MARK: Time and size

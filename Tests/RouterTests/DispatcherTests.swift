@@ -22,13 +22,22 @@ struct Bench {
         version: String = "1.0.0",
         idempotent: Bool = true,
         produces: [String] = ["text"],
+        cacheTTL: Double = 600,
+        sendsDataTo: [String] = [],
         held: [Registration.Held] = [],
         instance: Identifier = .timeOrdered(milliseconds: 1),
         again known: Peer? = nil,
         seen: UInt64 = 0
     ) throws -> Peer {
-        var manifest = SkillManifest(id: skill, description: "d", version: version, idempotent: idempotent)
-        manifest.produces = produces
+        let manifest = SkillManifest(
+            id: skill,
+            description: "d",
+            version: version,
+            produces: produces,
+            cacheTTL: cacheTTL,
+            idempotent: idempotent,
+            sendsDataTo: sendsDataTo
+        )
         let registration = Registration(
             worker: "w",
             instance: instance,

@@ -28,26 +28,11 @@ struct RegistryTests {
 
     @Test func workersOfOneVersionMaySendDataToDifferentParties() throws {
         var bench = Bench()
-        func register(_ parties: [String], peer number: UInt32) throws -> Peer {
-            let manifest = SkillManifest(id: "echo", description: "Says it again.", sendsDataTo: parties)
-            let registration = Registration(
-                worker: "w\(number)",
-                instance: Identifier(high: UInt64(number), low: 1),
-                host: "h",
-                pid: 7,
-                product: "t",
-                concurrency: 1,
-                manifests: [manifest]
-            )
-            let peer = Peer(number: number)
-            _ = try bench.dispatcher.registered(registration, peer: peer, credit: 1, now: 1)
-            return peer
-        }
         func parties() -> [[String]] { bench.dispatcher.registry.list.skills.map(\.manifest.sendsDataTo) }
-        let local = try register([], peer: 71)
+        let local = try bench.worker()
         #expect(parties() == [[]])
-        let far = try register(["https://a.example", "https://b.example"], peer: 72)
-        _ = try register(["https://b.example", "https://c.example"], peer: 73)
+        let far = try bench.worker(sendsDataTo: ["https://a.example", "https://b.example"])
+        try bench.worker(sendsDataTo: ["https://b.example", "https://c.example"])
         #expect(parties() == [["https://a.example", "https://b.example", "https://c.example"]])
         #expect(bench.dispatcher.registry.list.skills.map(\.workers.count) == [3])
         bench.dispatcher.workerLost(far, reason: "gone", now: 2)

@@ -32,6 +32,17 @@ import Wire
         connection.send("data: [DONE]\n\n")
     }
 
+    /// A model that calls `find`, and what it does when it has the result.
+    private static func callsFind(_ then: @escaping @Sendable (Connection) -> Void) throws -> ScriptedServer {
+        try ScriptedServer { request, connection in
+            if ModelServer.messages(request).contains(where: { $0.role == "tool" }) {
+                then(connection)
+            } else {
+                calls("find", "x", connection)
+            }
+        }
+    }
+
     private func run(
         _ access: ModelAccess,
         _ text: String = "find it",
@@ -87,12 +98,8 @@ import Wire
     }
 
     @Test func anAnswerThatBreaksOffIsVoidAndThePlanRuns() async throws {
-        let server = try ScriptedServer { request, connection in
-            if ModelServer.messages(request).contains(where: { $0.role == "tool" }) {
-                ModelServer.cut(String(repeating: "half of it ", count: 40), connection)
-            } else {
-                Self.calls("find", "x", connection)
-            }
+        let server = try Self.callsFind { connection in
+            ModelServer.cut(String(repeating: "half of it ", count: 40), connection)
         }
         let run = await run(try ModelServer.access(server, rounds: 1))
         #expect(run.output?.text == "shorten: find it")
@@ -109,12 +116,8 @@ import Wire
     }
 
     @Test func whereThereIsNoPlanTheModelsFailureIsTheAnswer() async throws {
-        let server = try ScriptedServer { request, connection in
-            if ModelServer.messages(request).contains(where: { $0.role == "tool" }) {
-                connection.answer(401, #"{"error":{"message":"no"}}"#)
-            } else {
-                Self.calls("find", "x", connection)
-            }
+        let server = try Self.callsFind { connection in
+            connection.answer(401, #"{"error":{"message":"no"}}"#)
         }
         let run = await run(try ModelServer.access(server, rounds: 1), plan: Plan(mode: .none, steps: []))
         #expect(run.error?.code == "model_key")
@@ -134,12 +137,8 @@ import Wire
 
     /// What may have been done and must not be done twice ends the run.
     @Test func afterACallOfUnknownOutcomeNothingIsRunInstead() async throws {
-        let server = try ScriptedServer { request, connection in
-            if ModelServer.messages(request).contains(where: { $0.role == "tool" }) {
-                connection.answer(500, #"{"error":{"message":"no"}}"#)
-            } else {
-                Self.calls("find", "x", connection)
-            }
+        let server = try Self.callsFind { connection in
+            connection.answer(500, #"{"error":{"message":"no"}}"#)
         }
         let made = Mutex<[String]>([])
         let run = await run(
